@@ -27,37 +27,43 @@ const options = { ...dataOptions, ...reportOptions }
 
 export const buildCommand = defineCommand({
   examples: [
-    ['$0 build', 'all models'],
-    ['$0 build --select +fct_user_day', 'one mart and what it is made from'],
-    ['$0 build --select state:modified+', 'what was changed, and what is made from it'],
-    ['$0 build --plan', 'what would be reused, updated or created, and why'],
-    ['$0 build --retry', 'after a model that failed was fixed'],
-    ['$0 build --as-of 2026-03-01', 'the warehouse as it was known that evening'],
+    ['$0 build', 'build all models'],
+    ['$0 build --select +fct_user_day', 'build one mart and the models it reads'],
+    [
+      '$0 build --select state:modified+',
+      'build the models that changed, and those that read them',
+    ],
+    ['$0 build --plan', 'show what would be reused, updated or created, and why'],
+    ['$0 build --retry', 'continue after fixing a model that failed'],
+    ['$0 build --as-of 2026-03-01', 'build the warehouse as it was known at the end of that day'],
   ],
   options: {
     ...options,
     select: text(
-      'only these models: name, fct_*, +name (and what it needs), name+1, @name, tag:x, path:x, state:modified, result:error; a space is or, a comma is and',
+      'build only these models: name, fct_*, +name (with the models it reads), name+1, @name, tag:x, path:x, state:modified, result:error; a space means or, a comma means and',
     ),
-    exclude: text('leave these models out; same syntax'),
+    exclude: text('do not build these models; same syntax as --select'),
     retry: {
       type: 'boolean',
       conflicts: ['select', 'exclude', 'as-of'],
-      describe: 'after a build that failed: only what it did not build',
+      describe: 'build only what the last build, which failed, did not build',
     },
     'as-of': {
-      ...text('what was known at a time: 2026-03-01T06:00:00Z, or 2026-03-01 for the end of it'),
+      ...text(
+        'use only data fetched until this time: 2026-03-01T06:00:00Z, or 2026-03-01 for the end of that day',
+      ),
       conflicts: ['select', 'exclude'],
     },
     'full-refresh': flag('build every model from scratch, even if only some of its days changed'),
     engine: {
       choices: ENGINES,
-      describe: 'what makes the models: DuckDB, or a Spark cluster (default: as configured)',
+      describe:
+        'engine that builds the models: DuckDB, or a Spark cluster (default: as configured)',
     },
     plan: {
       type: 'boolean',
       conflicts: ['as-of', 'retry'],
-      describe: 'print what would be done with each model, and why; build nothing',
+      describe: 'show what would be done with each model, and why, and build nothing',
     },
   },
   run: async (flags, terminal) => {
@@ -87,7 +93,7 @@ async function planOf(config: Config, choice: ModelChoice, terminal: Terminal): 
 }
 
 export const rebuildCommand = defineCommand({
-  examples: [['$0 rebuild', 'after a restore, or when the ledger or the base may be damaged']],
+  examples: [['$0 rebuild', 'after a restore from a backup, or if ledger or base may be damaged']],
   options,
   run: async (flags, terminal) =>
     runJob(
@@ -99,9 +105,9 @@ export const rebuildCommand = defineCommand({
 
 export const exportCommand = defineCommand({
   examples: [
-    ['$0 export parquet', 'one Parquet file a mart, and a manifest'],
-    ['$0 export csv', 'for spreadsheets'],
-    ['$0 export duckdb', 'marts and meta in one file, for BI tools'],
+    ['$0 export parquet', 'write one Parquet file per mart, and a manifest'],
+    ['$0 export csv', 'write CSV files, for spreadsheets'],
+    ['$0 export duckdb', 'write marts and meta to one DuckDB file, for BI tools'],
   ],
   options: {
     ...options,
@@ -109,7 +115,7 @@ export const exportCommand = defineCommand({
       choices: EXPORT_TARGETS,
       demandOption: true,
       isArgument: true,
-      describe: 'the form of the files',
+      describe: 'format of the files',
     },
   },
   run: async (flags, terminal) =>
@@ -125,17 +131,19 @@ export const exportCommand = defineCommand({
 
 export const rollbackCommand = defineCommand({
   examples: [
-    ['$0 rollback', 'publish the warehouse that was there before'],
-    ['$0 rollback --list', 'the published file and the earlier ones that are kept'],
+    ['$0 rollback', 'publish the previous warehouse again'],
+    ['$0 rollback --list', 'list the published file and the earlier ones that are kept'],
   ],
   options: {
     ...options,
     list: {
       type: 'boolean',
-      describe: 'show the published file (*) and the earlier ones, and change nothing',
+      describe: 'list the published file (*) and the earlier ones, and change nothing',
     },
     to: {
-      ...text('the run that built the file, or how its id begins (default: the one before)'),
+      ...text(
+        'id of the run that built the file, or the beginning of it (default: the previous file)',
+      ),
       conflicts: 'list',
     },
   },
@@ -159,7 +167,7 @@ function filesText(files: readonly PublishedFile[]): string {
   if (files.length === 0) return 'Nothing is published yet.\n'
   const lines = files.map(({ runId, builtAt, bytes, isPublished, problem }) => {
     const [mark, note] = isPublished ? ['*', '  published'] : [' ', '']
-    const broken = problem === null ? '' : `  cannot be put back: ${problem}`
+    const broken = problem === null ? '' : `  cannot be published again: ${problem}`
     return `${mark} ${runId}  built ${builtAt === null ? '(unknown)' : toSecond(builtAt)}  ${size(bytes)}${note}${broken}\n`
   })
   return lines.join('')

@@ -106,8 +106,8 @@ export function argument(describe: string) {
 
 /** Options of every command on a data folder. */
 export const dataOptions = {
-  data: text('data folder (default ./data, or AGENT_WAREHOUSE_DATA)'),
-  config: text('configuration file (default agent-warehouse.yaml, if there is one)'),
+  data: text('data folder (default: AGENT_WAREHOUSE_DATA, else ./data)'),
+  config: text('configuration file (default: agent-warehouse.yaml, if it exists)'),
 }
 
 export const jsonOption = { json: flag('print JSON') }
@@ -117,7 +117,7 @@ export const logOption = {
   log: {
     choices: ['auto', 'text', 'json', 'none'],
     default: 'auto',
-    describe: 'progress on standard error: live on a terminal, else text lines',
+    describe: 'progress on standard error; auto: live on a terminal, otherwise text lines',
   },
 } as const
 
@@ -180,7 +180,7 @@ export function register(parser: Argv, [usage, purpose, what]: Entry, context: C
       return
     }
     for (const entry of loaded.entries) register(sub, entry, context)
-    sub.demandCommand(1, `Name what to do: ${NAME} ${usage} --help lists it.`)
+    sub.demandCommand(1, `Name a subcommand; ${NAME} ${usage} --help lists them.`)
   }
   return parser.command(usage, purpose, build, async (flags: ArgumentsCamelCase) => {
     const loaded = await load()

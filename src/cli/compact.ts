@@ -15,13 +15,13 @@ import { runJob } from './job.ts'
 
 export const compactCommand = defineCommand({
   examples: [
-    ['$0 compact', 'once a month: one file a resource and month in place of one a day'],
-    ['$0 compact --dry-run', 'what would be merged'],
+    ['$0 compact', 'run once a month: one file per resource and month instead of one per day'],
+    ['$0 compact --dry-run', 'show what would be merged'],
   ],
   options: {
     ...dataOptions,
     ...reportOptions,
-    'dry-run': flag('say what would be merged, and change nothing'),
+    'dry-run': flag('show what would be merged, and change nothing'),
   },
   run: async (flags, terminal) => {
     const config = configured(flags, terminal)
@@ -33,7 +33,7 @@ export const compactCommand = defineCommand({
   },
 })
 
-const NOTHING = 'Nothing to merge: no month that is over has several small files.\n'
+const NOTHING = 'Nothing to merge: no past month has several small files.\n'
 
 function planAnswer(tasks: readonly MergeTask[]): Answer {
   const json = tasks.map(({ orgId, resource, month, sources, bytes }) => {
@@ -72,7 +72,7 @@ function answer(merged: readonly Merged[]): Answer & { json: object } {
     })),
   }
   if (merged.length === 0) return { json, text: NOTHING }
-  const sizes = `${size(after)} in place of ${size(before)}`
+  const sizes = `${size(after)} instead of ${size(before)}`
   return {
     json,
     text: `Merged ${counted(files, 'file')} into ${digits(merged.length)}: ${sizes}.\n`,

@@ -22,11 +22,11 @@ const REPORT = { formats: ['html'], people: false } as const
 const QUESTIONS = ['active_users_by_week', 'spend_by_model_this_month', 'mcp_servers_last_28_days']
 
 export const demoCommand = defineCommand({
-  examples: [['$0 demo', 'two simulated nights, then three answers']],
+  examples: [['$0 demo', 'run two simulated nights, then answer three questions']],
   options: {
     ...logOption,
-    data: textOr('./data/demo', 'data folder of the demo, made from scratch each time'),
-    users: { ...number('people in the organisation'), default: 40 },
+    data: textOr('./data/demo', 'data folder of the demo; replaced each time'),
+    users: { ...number('number of users in the organisation'), default: 40 },
   },
   run: async (flags, terminal) => {
     const users = wholeOf(flags.users, '--users', 1)
@@ -113,12 +113,12 @@ async function startAfresh(dataFolder: string): Promise<void> {
   const mark = join(dataFolder, MARK)
   const isDemo = (await readIfThere(mark)) !== undefined
   if (!isDemo && (await listIfThere(dataFolder)).length > 0) {
-    throw new UsageError(`${dataFolder} holds files that no demo made`, {
+    throw new UsageError(`${dataFolder} contains files that do not belong to a demo`, {
       hint: 'Name an empty folder with --data.',
     })
   }
   await rm(dataFolder, { recursive: true, force: true })
-  await writeAtomic(mark, 'Each demo makes this folder from scratch.\n')
+  await writeAtomic(mark, 'Each demo replaces this folder.\n')
 }
 
 const MAX_PORT = 65_535
@@ -127,25 +127,29 @@ const MOST_ORGANISATIONS = 100_000
 
 export const emulateCommand = defineCommand({
   examples: [
-    ['$0 emulate', 'on port 8787, until Ctrl-C'],
-    ['$0 emulate --users 10000 --rate 5', 'a large organisation, and a strict limit'],
-    ['$0 emulate --organisations 100', 'many organisations, each with keys of its own'],
+    ['$0 emulate', 'listen on port 8787 until Ctrl-C'],
+    ['$0 emulate --users 10000 --rate 5', 'serve a large organisation with a strict rate limit'],
+    ['$0 emulate --organisations 100', 'serve many organisations, each with its own keys'],
   ],
   options: {
-    port: { type: 'number', default: 8787, describe: 'port of the API host; 0 is a free one' },
+    port: { type: 'number', default: 8787, describe: 'port of the API host; 0 chooses a free one' },
     'app-port': {
       type: 'number',
       default: 0,
-      describe: 'port of the web application host (readiness reports); 0 is a free one',
+      describe: 'port of the web application host, for readiness reports; 0 chooses a free one',
     },
-    users: { ...number('people in the organisation'), default: 40 },
+    users: { ...number('number of users in the organisation'), default: 40 },
     organisations: {
-      ...number('organisations that it serves; the keys of the second end with -2, and so on'),
+      ...number('number of organisations; the keys of the second end with -2, and so on'),
       default: 1,
     },
-    seed: { type: 'number', default: 1, describe: 'another seed is another organisation' },
+    seed: {
+      type: 'number',
+      default: 1,
+      describe: 'seed of the generated data; another seed gives another organisation',
+    },
     from: textOr('2026-01-14', 'first day of the history'),
-    rate: number('requests a second before it answers 429'),
+    rate: number('requests per second before it answers 429'),
     burst: number('requests at once before it answers 429'),
   },
   run: async (flags, terminal) => {
@@ -168,14 +172,14 @@ export const emulateCommand = defineCommand({
     terminal.out(
       [
         `The stand-in platform listens on ${emulator.url}`,
-        `and its web application, with the readiness reports, on ${emulator.appUrl}`,
+        `Its web application, for readiness reports, listens on ${emulator.appUrl}`,
         ...Object.entries(emulator.keys).map(([role, key]) => `  key of the ${role}: ${key}`),
         ...(organisations === 1
           ? []
           : [`  keys of organisation n, up to ${organisations}, end with -n`]),
         'In another terminal:',
-        `  AGENT_BASE_URL=${emulator.url} AGENT_APP_URL=${emulator.appUrl} AGENT_API_KEY=${emulator.keys.manager} agent-warehouse run`,
-        'Ctrl-C ends it.',
+        `  AGENT_BASE_URL=${emulator.url} AGENT_APP_URL=${emulator.appUrl} AGENT_API_KEY=${emulator.keys.manager} npx agent-warehouse run`,
+        'Press Ctrl-C to stop it.',
         '',
       ].join('\n'),
     )

@@ -109,7 +109,7 @@ export async function runJob(
 async function tidyUp(dataFolder: string, { emit }: World): Promise<void> {
   const removed = await removeTemporaryFiles(dataFolder)
   await removeScratch(dataFolder)
-  const message = `the last run was killed; ${removed} unfinished files of it were removed`
+  const message = `the last run was killed; its ${removed} unfinished files were removed`
   emit({ type: 'warning', message, about: 'lease' })
 }
 
@@ -133,7 +133,7 @@ const OF_WHAT_LANDED = new Set(['build', 'rebuild', 'compact'])
 function refuseMissing(dataFolder: string): void {
   if (existsSync(dataFolder)) return
   throw new UsageError(`there is no data folder ${dataFolder}`, {
-    hint: 'Name it with --data or AGENT_WAREHOUSE_DATA; agent-warehouse run makes one.',
+    hint: 'Name it with --data or AGENT_WAREHOUSE_DATA, or run agent-warehouse run, which creates it.',
   })
 }
 

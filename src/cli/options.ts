@@ -9,12 +9,12 @@ import { flag, number, text, textOr, texts, type Flags } from './command.ts'
 const ALL_NAMES = Object.keys(ITEMS)
 
 export const rangeOptions = {
-  from: text('first day, YYYY-MM-DD (default: the beginning of history, 2026-01-14)'),
+  from: text('first day, YYYY-MM-DD (default: 2026-01-14, the first day of history)'),
   to: text('last day, YYYY-MM-DD (default: yesterday, UTC)'),
 }
 
 export const orgOption = {
-  org: texts('an organisation of the configuration by its name; repeated or with commas: several'),
+  org: texts('name of a configured organisation; repeat it, or use commas, for several'),
 }
 
 /**
@@ -43,18 +43,21 @@ export function configuredNames(config: Pick<Config, 'hosts'>): string[] {
 /** Which intervals to request, and of which organisations. */
 export const selectionOptions = {
   ...rangeOptions,
-  only: text(`resources, separated by commas: ${ALL_NAMES.join(', ')}`),
-  session: texts('a session to request, due or not; may be repeated (the platform lists none)'),
-  message: texts('a message to request, <session id>/<message id>; may be repeated'),
-  refetch: flag('request every day of the range again, landed or not'),
+  only: text(`only these resources, separated by commas: ${ALL_NAMES.join(', ')}`),
+  session: texts('id of a session to request even if it is not due; can be repeated'),
+  message: texts('a message to request, as <session id>/<message id>; can be repeated'),
+  refetch: flag('request every day of the range again, even if it has landed'),
   ...orgOption,
 }
 
 export const paceOptions = {
-  'base-url': text("the platform's public API host (or AGENT_BASE_URL)"),
-  rate: number('requests a second, at most'),
-  concurrency: number('requests in flight, at most'),
-  'max-duration': textOr('5h', 'stop after this time; the next run resumes: 90s, 20m, 5h'),
+  'base-url': text("the platform's API host (default: AGENT_BASE_URL)"),
+  rate: number('maximum number of requests per second'),
+  concurrency: number('maximum number of requests at the same time'),
+  'max-duration': textOr(
+    '5h',
+    'stop after this time, such as 90s, 20m or 5h; the next run continues',
+  ),
 }
 
 /**

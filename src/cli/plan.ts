@@ -15,8 +15,8 @@ import { selectionOf, selectionOptions } from './options.ts'
 
 export const planCommand = defineCommand({
   examples: [
-    ['$0 plan', 'by resource and reason'],
-    ['$0 plan --only users --json', 'every window and every day of it'],
+    ['$0 plan', 'show the requests by resource and reason'],
+    ['$0 plan --only users --json', 'show every window and its days'],
   ],
   options: { ...dataOptions, ...selectionOptions, ...jsonOption },
   run: async (flags, terminal) => {

@@ -6,15 +6,15 @@ import { version } from '../lib/package.ts'
 import { helpWidth, NAME, register, report, type Screen, type Terminal } from './command.ts'
 import { COMMANDS } from './commands.ts'
 
-const EPILOGUE = `Exit codes: 0 complete, 1 unexpected, 2 usage or configuration, 3 partial (some
-intervals or users failed, and are named), 4 deferred (the next run goes on), 5 credential
-or role refused, 6 checks failed (nothing published) or verify found a difference,
-7 another run holds the lock.`
+const EPILOGUE = `Exit codes: 0 complete, 1 unexpected error, 2 wrong usage or configuration, 3 partial (some
+intervals or users failed), 4 deferred (the next run continues), 5 credential or role
+refused, 6 checks failed (nothing published) or verify found a difference, 7 another run
+holds the lock.`
 
 /** Replaces messages of the parser; setting any also prevents messages in the machine's language. */
 const WORDS = {
   'Invalid values:': '',
-  'Argument: %s, Given: %s, Choices: %s': '%s: %s is none of %s',
+  'Argument: %s, Given: %s, Choices: %s': '%s: %s is not one of %s',
   'Did you mean %s?': 'there is no such command. Did you mean %s?',
 }
 
@@ -27,9 +27,13 @@ export async function program(argv: readonly string[], screen: Screen): Promise<
   const options = new Set(['debug', 'help', 'version'])
   const parser: Argv = yargs()
     .scriptName(NAME)
-    .usage('$0 <command>\n\nThe usage of an AI-agent platform as a warehouse.')
+    .usage('$0 <command>\n\nLoads the usage of an AI-agent platform into a DuckDB warehouse.')
     .version(version)
-    .option('debug', { type: 'boolean', default: false, describe: 'show the stack of an error' })
+    .option('debug', {
+      type: 'boolean',
+      default: false,
+      describe: 'show the stack trace of an error',
+    })
     .parserConfiguration({ 'duplicate-arguments-array': false })
     .strict()
     .demandCommand(1, 'Name a command.')
@@ -40,7 +44,9 @@ export async function program(argv: readonly string[], screen: Screen): Promise<
     .epilogue(EPILOGUE)
     .fail((message: string | null, error: Error | undefined) => {
       const unquoted = argv[0] === 'query' ? QUOTE_IT : ''
-      throw error ?? wrongArguments(message ?? 'the arguments cannot be read', unquoted, options)
+      throw (
+        error ?? wrongArguments(message ?? 'the arguments could not be parsed', unquoted, options)
+      )
     })
   const context = { terminal, options, done: (code: ExitCode) => void (exitCode = code) }
   for (const entry of COMMANDS) register(parser, entry, context)
@@ -67,7 +73,7 @@ function refuseEmpty(argv: readonly string[]): void {
   const name = [argv[at]?.split('=')[0]?.trim(), argv[at - 1]].find((each) => each?.startsWith('-'))
   const place = name === undefined ? `argument ${at + 1}` : `the value of ${name}`
   throw new UsageError(`${place} is empty`, {
-    hint: 'A shell variable that is not set gives an empty value.',
+    hint: 'A shell variable that is not set results in an empty value.',
   })
 }
 
@@ -111,7 +117,7 @@ function isOfParser(error: unknown): error is Error {
 function say(error: unknown, isDebug: boolean, terminal: Terminal): ExitCode {
   report(error, terminal)
   if (isDebug && error instanceof Error) terminal.err(`${stackOf(error)}\n`)
-  else if (!(error instanceof AppError)) terminal.err('  --debug shows where it happened.\n')
+  else if (!(error instanceof AppError)) terminal.err('  --debug shows the stack trace.\n')
   return error instanceof AppError ? error.exitCode : ExitCode.unexpected
 }
 

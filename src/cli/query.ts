@@ -22,22 +22,22 @@ import {
 
 export const queryCommand = defineCommand({
   examples: [
-    ['$0 query "from fct_org_day order by activity_date desc limit 7"', 'the last week'],
-    ['$0 query "select * from meta.intervals" --format csv', 'for a spreadsheet'],
-    ['$0 query --list', 'the ready-made questions'],
-    ['$0 query --analysis spend_by_team', 'the answer to one'],
+    ['$0 query "from fct_org_day order by activity_date desc limit 7"', 'show the last seven days'],
+    ['$0 query "select * from meta.intervals" --format csv', 'write CSV, for a spreadsheet'],
+    ['$0 query --list', 'list the ready-made questions'],
+    ['$0 query --analysis spend_by_team', 'answer one of them'],
   ],
   options: {
     ...dataOptions,
     format: {
       choices: outputFormats,
       describe:
-        'form of the answer (default table). json and csv into a pipe or a file: every value as it is, except that csv puts an apostrophe before what a spreadsheet would run; on a terminal, and in tables, control and invisible characters are written as \\u001b',
+        'output format (default: table). In a pipe or a file, json and csv contain every value unchanged, except that csv puts an apostrophe before a value that a spreadsheet would run as a formula. On a terminal, and in tables, control and invisible characters are written as \\u001b',
     },
     json: flag('the same as --format json'),
-    analysis: text('a ready-made question by its name, in place of a statement'),
-    list: flag('the names of the ready-made questions, and what each asks'),
-    sql: optionalArgument('one statement'),
+    analysis: text('answer the ready-made question of this name'),
+    list: flag('list the ready-made questions'),
+    sql: optionalArgument('one SELECT statement, in quotes'),
   },
   run: async ({ sql, json, ...flags }, terminal) => {
     const config = configured(flags, terminal)
@@ -69,11 +69,15 @@ function statementOf(
 
 export const tablesCommand = defineCommand({
   examples: [
-    ['$0 tables', 'every mart and what one row of it is'],
-    ['$0 tables fct_model_day', 'its columns: type, unit, how they add up, meaning'],
-    ['$0 tables meta.intervals --json', 'for machines'],
+    ['$0 tables', 'list the marts and what one row of each is'],
+    ['$0 tables fct_model_day', 'show the type, unit, additivity and meaning of each column'],
+    ['$0 tables meta.intervals --json', 'show the columns as JSON'],
   ],
-  options: { ...dataOptions, ...jsonOption, name: optionalArgument('a table: its columns') },
+  options: {
+    ...dataOptions,
+    ...jsonOption,
+    name: optionalArgument('name of a table, to show its columns'),
+  },
   run: async ({ name, ...flags }, { outWidth, ...terminal }) => {
     const path = warehousePath(configured(flags, terminal).dataFolder)
     if (name === undefined) {

@@ -8,9 +8,9 @@ import { configured, dataOptions, defineCommand, flag, jsonOption, text, texts }
 
 export const reportCommand = defineCommand({
   examples: [
-    ['$0 report', 'one HTML file with charts, which needs no network'],
-    ['$0 report --format md', 'its findings as Markdown, for chat or e-mail'],
-    ['$0 report --people', 'with the people who spent most, by name'],
+    ['$0 report', 'write one HTML file with charts, which needs no network'],
+    ['$0 report --format md', 'write the findings as Markdown, for chat or e-mail'],
+    ['$0 report --people', 'name the people who spent most'],
   ],
   options: {
     ...dataOptions,
@@ -20,9 +20,9 @@ export const reportCommand = defineCommand({
       default: 'html' as const,
       describe: 'html: charts; md: the findings of the last 4 weeks as text',
     },
-    org: texts('an organisation of the warehouse by its org_id; repeated or with commas: several'),
-    people: flag('name people; without it the smallest group shown is of five'),
-    out: text('the file to write (default: report/report.html or .md in the data folder)'),
+    org: texts('org_id of an organisation; repeat it, or use commas, for several'),
+    people: flag('name people, and show groups of fewer than five'),
+    out: text('file to write (default: report/report.html or report.md in the data folder)'),
   },
   run: async (flags, terminal) => {
     const { dataFolder } = configured(flags, terminal)
@@ -44,13 +44,13 @@ export const reportCommand = defineCommand({
 
 export const docsCommand = defineCommand({
   examples: [
-    ['$0 docs', 'one HTML file that needs no network'],
-    ['$0 docs --out public/index.html', 'for a static site'],
+    ['$0 docs', 'write one HTML file that needs no network'],
+    ['$0 docs --out public/index.html', 'write it to the folder of a static site'],
   ],
   options: {
     ...dataOptions,
     ...jsonOption,
-    out: text('the file to write (default: index.html in the folder docs of the data folder)'),
+    out: text('file to write (default: docs/index.html in the data folder)'),
   },
   run: async (flags, terminal) => {
     const config = configured(flags, terminal)

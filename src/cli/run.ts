@@ -16,8 +16,8 @@ import { durationOf, paceOptions, selectionOf, selectionOptions } from './option
 export const runCommand = nightly(
   'run',
   [
-    ['$0 run', 'the whole history the first time, then what is missing or due'],
-    ['$0 run --data ./warehouse --log json', 'from cron, with a log for machines'],
+    ['$0 run', 'load the whole history the first time, then what is missing or due'],
+    ['$0 run --data ./warehouse --log json', 'run from cron, with a log as JSON lines'],
   ],
   run,
 )
@@ -25,10 +25,10 @@ export const runCommand = nightly(
 export const syncCommand = nightly(
   'sync',
   [
-    ['$0 sync', 'land what is missing, up to yesterday'],
-    ['$0 sync --from 2026-02-01 --to 2026-02-28 --refetch', 'a month once more'],
-    ['$0 sync --only users --max-duration 20m', 'users alone, for 20 minutes at most'],
-    ['$0 sync --org acme,beta', 'two of many organisations'],
+    ['$0 sync', 'load what is missing, up to yesterday'],
+    ['$0 sync --from 2026-02-01 --to 2026-02-28 --refetch', 'load a month again'],
+    ['$0 sync --only users --max-duration 20m', 'load only users, for at most 20 minutes'],
+    ['$0 sync --org acme,beta', 'load two of many organisations'],
   ],
   sync,
 )

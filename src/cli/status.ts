@@ -29,9 +29,9 @@ const LISTED_GAPS = 20
 
 export const statusCommand = defineCommand({
   examples: [
-    ['$0 status', 'for people; of many organisations the sum, and those with trouble'],
-    ['$0 status --org acme', 'one of many organisations in full'],
-    ['$0 status --json', 'for a monitor'],
+    ['$0 status', 'show everything; of many organisations, totals and those with problems'],
+    ['$0 status --org acme', 'show one of many organisations in full'],
+    ['$0 status --json', 'write JSON, for a monitor'],
   ],
   options: { ...dataOptions, ...orgOption, ...jsonOption },
   run: async (flags, terminal) => {
@@ -88,7 +88,7 @@ function statusText(report: Report): string {
     line('limits', `at most ${limits.rate} requests a second, ${limits.concurrency} at once`),
     ...firstLines(
       withoutApp.map((name) =>
-        line('readiness', `not asked for: '${name}' has no application host (AGENT_APP_URL)`),
+        line('readiness', `not requested: '${name}' has no web application host (AGENT_APP_URL)`),
       ),
       IN_FULL,
       (more) => line('', `and for ${counted(more, 'more organisation')}`),
@@ -130,7 +130,7 @@ function troubleLines(organisations: readonly OrganisationStatus[]): string[] {
   const well = counted(organisations.length - troubled.length, 'organisation')
   return [
     '',
-    ...(troubled.length === 0 ? [] : [`${counted(troubled.length, 'organisation')} with trouble`]),
+    ...(troubled.length === 0 ? [] : [`${counted(troubled.length, 'organisation')} with problems`]),
     ...firstLines(troubled, LISTED_GAPS, (more) => `  and ${more} more: --json has them all`),
     `${well} without gaps; status --org <name> shows one in full`,
   ]
@@ -218,7 +218,7 @@ function entityLine({ resource, landed, latestDay, missed, error }: EntityStatus
   const gone =
     missed.length === 0
       ? ''
-      : `; ${counted(missed.length, 'night')} missed for good, the last ${missed.at(-1) ?? ''}`
+      : `; ${counted(missed.length, 'night')} cannot be fetched any more, the last ${missed.at(-1) ?? ''}`
   return `  ${resource.padEnd(20)} ${fetched}${gone}${error === null ? '' : `; last: ${error}`}`
 }
 
@@ -239,14 +239,14 @@ function gapLine(resource: string, gap: Gap): string {
 
 export const doctorCommand = defineCommand({
   examples: [
-    ['$0 doctor', 'before the first run, or after a bad night'],
-    ['$0 doctor --all --json', 'for a monitor: every file of the lake is verified'],
+    ['$0 doctor', 'check before the first run, or after a failed night'],
+    ['$0 doctor --all --json', 'verify every file of the lake and write JSON, for a monitor'],
   ],
   options: {
     ...dataOptions,
     ...orgOption,
     ...jsonOption,
-    all: flag('read every file of the lake and verify it'),
+    all: flag('also read and verify every file of the lake'),
   },
   run: async (flags, terminal) => {
     const emit = (event: RunEvent): void => {

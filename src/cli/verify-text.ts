@@ -20,7 +20,7 @@ export function verificationAnswer(verification: Verification): Answer & { json:
     ...listed(differences.map(differenceLine)),
     ...listed(leftOutLines(leftOut)),
     ...listed(notStoredLines(notStored)),
-    ...(commands.length === 0 ? [] : ['What fixes it:', ...commands.map((each) => `  ${each}`)]),
+    ...(commands.length === 0 ? [] : ['To fix this:', ...commands.map((each) => `  ${each}`)]),
   ]
   return {
     json: {
@@ -52,7 +52,7 @@ function verdictOf(verification: Verification): string {
   if (isEqual(verification)) {
     const { notStored } = verification
     const but = notStored.length === 0 ? '' : ', except for numbers that it cannot store'
-    return `Equal${but}: the warehouse is what the platform serves${isAll ? ', the whole history' : ''} (${scope}).`
+    return `Equal${but}: the warehouse has what the platform serves${isAll ? ', the whole history' : ''} (${scope}).`
   }
   return `Different: ${whatDiffers(verification)} (compared: ${scope}).`
 }
@@ -86,7 +86,7 @@ function damageLine({ path, expected, found }: DamagedFile): string {
 
 function leftOutLines(leftOut: readonly LeftOut[]): string[] {
   return byDays(leftOut, ({ orgId, resource, why, error }, days) => {
-    const noAnswer = `the platform did not give it${error === null ? '' : `: ${error}`}`
+    const noAnswer = `the platform did not serve it${error === null ? '' : `: ${error}`}`
     const reason = why === 'absent' ? 'the warehouse does not have it' : noAnswer
     return `not compared: ${resource} ${days} of ${orgId}: ${reason}`
   })

@@ -26,16 +26,19 @@ const DEFAULT_DAYS = 7
 
 const sampleOptions = {
   days: number(
-    `how many days: the last one and others by chance (default ${DEFAULT_DAYS}, or all of --from --to)`,
+    `number of days: the last one and randomly chosen ones (default: ${DEFAULT_DAYS}, or all days from --from to --to)`,
   ),
-  all: flag('every day of history'),
+  all: flag('compare every day of history'),
 }
 
 export const verifyCommand = defineCommand({
   examples: [
-    ['$0 verify', 'yesterday and six days by chance'],
-    ['$0 verify --all', 'the whole history'],
-    ['$0 verify --from 2026-02-01 --to 2026-02-28 --json', 'a month, every difference'],
+    ['$0 verify', 'compare yesterday and six random days'],
+    ['$0 verify --all', 'compare the whole history'],
+    [
+      '$0 verify --from 2026-02-01 --to 2026-02-28 --json',
+      'compare a month, and list every difference',
+    ],
   ],
   options: {
     ...dataOptions,
@@ -71,7 +74,7 @@ function choiceOf(flags: Flags<typeof rangeOptions & typeof sampleOptions>): Sam
   const hasRange = within.first !== undefined || within.last !== undefined
   if (days !== undefined && (!Number.isInteger(days) || days < 1)) {
     throw new UsageError(`--days: ${days} is not a number of days`, {
-      hint: 'Write a whole number from 1, for example --days 7.',
+      hint: 'Write a whole number of at least 1, for example --days 7.',
     })
   }
   if (flags.all && (hasRange || days !== undefined)) {

@@ -71,14 +71,14 @@ function stopOnSignals(emit: (event: RunEvent) => void): Stop {
   }
   const onSignal = (name: NodeJS.Signals): void => {
     const reason = new DeferredError(`stopped by ${name}`, {
-      hint: 'What has landed is kept; the next run resumes from there.',
+      hint: 'What has landed is kept; the next run continues from there.',
     })
     if (asking.signal.aborted) {
       underWay.abort(reason)
       close()
       return
     }
-    const message = `${name}: nothing more is asked for; requests under way have ${GRACE_MS / 1000} s to finish, or until the next signal`
+    const message = `${name}: no more requests are sent; requests in progress have ${GRACE_MS / 1000} s to finish, or until the next signal`
     emit({ type: 'warning', message })
     asking.abort(reason)
     grace = setTimeout(() => {

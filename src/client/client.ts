@@ -154,11 +154,11 @@ function nextCursor({ nextCursor: next, request, requestId }: AnalyticsTail, see
     new ContradictionError(`GET ${request}: ${problem}`, requestId)
   if (next === null) throw refusal("'has_more' is true but there is no 'next_cursor'")
   if (next.includes(REDACTED)) {
-    throw refusal("'next_cursor' quotes the credential, and is not followed")
+    throw refusal("'next_cursor' quotes the credential and is not followed")
   }
   if (seen.has(next)) {
     const cursor = shownCursor(next)
-    throw refusal(`the cursor ${cursor} was given before, the pages go round in a loop`)
+    throw refusal(`the cursor ${cursor} was repeated, so the pages would never end`)
   }
   seen.add(next)
   return next

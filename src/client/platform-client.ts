@@ -38,7 +38,9 @@ export class PlatformClient extends ApiClient {
    */
   constructor({ signal, ...options }: PlatformClientOptions) {
     if (!/^[\x21-\x7e]+$/.test(options.credential)) {
-      throw new UsageError('the credential is empty, or has characters that no key has')
+      throw new UsageError(
+        'the credential is empty, or contains characters that a key cannot contain',
+      )
     }
     const { baseUrl, appUrl, ...rest } = options
     const end = signal ?? new AbortController().signal

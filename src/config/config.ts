@@ -210,18 +210,18 @@ function checkFolder(path: string): string {
   if (character !== undefined) {
     const has = `${JSON.stringify(path)} has ${JSON.stringify(character)} in its path`
     throw new UsageError(`the data folder ${has}`, {
-      hint: 'DuckDB takes ? * [ ] and \\ for a pattern. Name another folder with --data or AGENT_WAREHOUSE_DATA.',
+      hint: 'DuckDB reads ? * [ ] and \\ as a pattern. Name another folder with --data or AGENT_WAREHOUSE_DATA.',
     })
   }
   if (isFile(path) || isFile(dirname(path))) {
-    const problem = 'cannot be written or read: it is a file, or in one'
+    const problem = 'is a file, or is inside a file'
     throw new UsageError(`the data folder ${path} ${problem}`, {
-      hint: 'Name a folder with --data or AGENT_WAREHOUSE_DATA; the warehouse is a file in it.',
+      hint: 'Name a folder with --data or AGENT_WAREHOUSE_DATA; the warehouse will be a file in it.',
     })
   }
   const file = FOLDERS.map((name) => join(path, name)).find(isFile)
   if (file === undefined) return path
-  throw new UsageError(`${file} is a file, and a folder belongs there`, {
+  throw new UsageError(`${file} is a file, but must be a folder`, {
     hint: 'Move it away, then run again.',
   })
 }

@@ -49,7 +49,9 @@ export function readCredential(
     throw new UsageError(`no API key: ${what} is ${isUnset ? 'not set' : 'empty'}`, { hint })
   }
   if (/^[\x21-\x7e]+$/.test(key)) return { key, warning }
-  throw new UsageError(`the API key of ${what} has characters that no key has`, { hint })
+  throw new UsageError(`the API key of ${what} contains characters that a key cannot contain`, {
+    hint,
+  })
 }
 
 function read(source: KeySource, environment: Environment): Credential {
@@ -102,7 +104,7 @@ function keyOfCommand(
   const ended = signal === null ? `ended with ${status ?? 'nothing'}` : `was ended by ${signal}`
   const how = error === undefined ? ended : failureOf(error)
   throw new UsageError(`key_command: '${program}' ${how}`, {
-    hint: 'Run it yourself to see what it says. It is run without a shell, with PATH, HOME and the like alone in its environment.',
+    hint: 'Run it yourself to see its output. It runs without a shell, and its environment has only basic variables such as PATH and HOME.',
   })
 }
 
@@ -110,7 +112,7 @@ function failureOf({ code = '' }: NodeJS.ErrnoException): string {
   const known: Readonly<Record<string, string>> = {
     ENOENT: 'is not a program on this machine',
     ETIMEDOUT: `did not end within ${COMMAND_TIMEOUT_MS / 1000} s`,
-    ENOBUFS: 'prints more than a key',
+    ENOBUFS: 'printed more than a key',
   }
   return known[code] ?? `cannot be run (${code})`
 }

@@ -72,8 +72,7 @@ export function organisationsInCsv(text: string, file: string) {
       hint: `The first line names the columns: ${columns.join(',')}.`,
     })
   }
-  if (csv.lines.length === 0)
-    throw new UsageError(`${file}:2: there is no organisation in the file`)
+  if (csv.lines.length === 0) throw new UsageError(`${file}:2: the file contains no organisation`)
   const lineOf = new Map<string, number>()
   return csv.lines.map(({ number, fields }) =>
     atLine(file, number, () => {
@@ -81,7 +80,7 @@ export function organisationsInCsv(text: string, file: string) {
       const settings = Object.fromEntries(given)
       const name = settings['name'] ?? ''
       const first = lineOf.get(name)
-      if (first !== undefined) throw new UsageError(`'${name}' is in line ${first} already`)
+      if (first !== undefined) throw new UsageError(`'${name}' is already in line ${first}`)
       lineOf.set(name, number)
       return { place: `${file}:${number}`, settings }
     }),
@@ -142,7 +141,8 @@ export function resolveOrganisations(
 ): OrganisationConfig[] {
   const all = configuredOrganisations(given, file)
   const names = new Set(all.map(({ name }) => name))
-  if (names.size < all.length) throw new UsageError(`${file.path}: two organisations have one name`)
+  if (names.size < all.length)
+    throw new UsageError(`${file.path}: two organisations have the same name`)
   if (all.length > 1) refuseConflict(given, file, all)
   if (only !== undefined) refuseUnknown(only, names)
   const asked = all.filter(({ name }) => only?.includes(name) ?? true)
@@ -204,7 +204,7 @@ function refuseConflict(
     const value = setting(environment, variable)
     if (value === undefined || isAgreed(value)) continue
     throw new UsageError(
-      `${variable} is set, and ${path} lists ${all.length} organisations: it is not known whose it is`,
+      `${variable} is set, and ${path} lists ${all.length} organisations: it is not known to which one it belongs`,
       { hint: `Unset ${variable}, or name another file with --config.` },
     )
   }
@@ -224,7 +224,7 @@ function sourceOf({ environment, cwd }: Given): KeySource | undefined {
   }
   if (file === undefined) return DEFAULT_SOURCE
   throw new UsageError('AGENT_API_KEY and AGENT_API_KEY_FILE are both set', {
-    hint: 'Unset one of them: it is not known which key is meant.',
+    hint: 'Unset one of them.',
   })
 }
 

@@ -12,7 +12,7 @@ export const sparkSchema = z.strictObject({
   master: z.string().min(1).optional(),
   home: z.string().min(1).optional(),
   data_url: z.string().min(1).optional(),
-  settings: z.record(z.string().regex(/^spark\./, 'is no setting of Spark'), setting).optional(),
+  settings: z.record(z.string().regex(/^spark\./, 'is not a setting of Spark'), setting).optional(),
 })
 
 /** Where Spark is, and where its machines find the data folder. */
@@ -42,7 +42,7 @@ export function sparkConfig(
   )
   const dataUrl = (file?.data_url ?? `file:${dataFolder}`).replace(/\/+$/, '')
   if (file?.data_url !== undefined && !URL_FORM.test(dataUrl)) {
-    throw new UsageError(`${path} spark.data_url: '${dataUrl}' is no URL that Spark reads`, {
+    throw new UsageError(`${path} spark.data_url: '${dataUrl}' is not a URL that Spark can read`, {
       hint: 'Write the data folder as the cluster sees it: file:/mnt/data, hdfs://host/data, s3a://bucket/data.',
     })
   }

@@ -31,9 +31,9 @@ export async function checkDisk(dataFolder: string): Promise<Finding[]> {
     const there = await writableAncestor(dataFolder)
     const disk = await room(there, warehousePath(dataFolder))
     if (there !== dataFolder)
-      return [ok('data folder', `${dataFolder} is not there yet: the first run makes it`), disk]
+      return [ok('data folder', `${dataFolder} does not exist yet: the first run creates it`), disk]
     await probeFolder(dataFolder)
-    return [ok('data folder', `${dataFolder} can be written, synced and renamed in`), disk]
+    return [ok('data folder', `files in ${dataFolder} can be written, synced and renamed`), disk]
   } catch (error) {
     const message = `${dataFolder} cannot be written: ${messageOf(error)}`
     return [wrong('data folder', ExitCode.usage, message, hint)]
@@ -46,7 +46,11 @@ async function room(folder: string, warehouse: string): Promise<Finding> {
   const needed = ROOM_FOR_RAW + 2 * (published?.size ?? 0)
   const message = `${size(free)} free`
   if (free >= needed) return ok('disk', message)
-  return warning('disk', message, `Make room: the next build may need ${size(needed)} in addition.`)
+  return warning(
+    'disk',
+    message,
+    `Free some space: the next build may need another ${size(needed)}.`,
+  )
 }
 
 export async function checkLock(dataFolder: string, now: number): Promise<Finding[]> {
@@ -62,7 +66,7 @@ export async function checkLock(dataFolder: string, now: number): Promise<Findin
 /** Whether the redaction key is valid; no finding before there is one. */
 export async function checkKey(dataFolder: string): Promise<Finding[]> {
   if (!(await hasRedactionKey(dataFolder))) return []
-  return [ok('redaction', 'the key of the data folder is there')]
+  return [ok('redaction', 'the redaction key is in the data folder')]
 }
 
 /** Whether readers can open the published file, and whether it is the one that a run published. */
@@ -80,10 +84,10 @@ export async function checkWarehouse(dataFolder: string): Promise<Finding[]> {
   try {
     await using database = await openWarehouse(path)
     const [row] = await database.rows('select count(*) as runs from meta.runs')
-    const opens = `${path} opens; ${Number(row?.['runs'] ?? 0)} runs are on record in it`
+    const opens = `${path} can be opened; it has the records of ${Number(row?.['runs'] ?? 0)} runs`
     return [ok('warehouse', opens), ...(await checkTeams(database))]
   } catch (error) {
-    const hint = 'Make it again: agent-warehouse build.'
+    const hint = 'Build it again: agent-warehouse build.'
     return [wrong('warehouse', ExitCode.partial, messageOf(error), hint)]
   }
 }
@@ -115,12 +119,12 @@ export async function checkPermissions(dataFolder: string, umask: number): Promi
   if (process.platform === 'win32') return []
   const wide: string[] = []
   await collect(dataFolder, dataFolder, umask, wide)
-  if (wide.length === 0) return [ok('permissions', `${who(umask)} can read the data folder`)]
+  if (wide.length === 0) return [ok('permissions', `only ${who(umask)} can read the data folder`)]
   return [
     warning(
       'permissions',
-      `more than ${who(umask)} can reach ${someOf(wide, LISTED)}`,
-      `To close them: chmod -R ${closing(umask)} '${dataFolder.replaceAll("'", `'\\''`)}'. A group may be let in with AGENT_WAREHOUSE_UMASK=027, or umask: 027 in the configuration`,
+      `not only ${who(umask)} can access ${someOf(wide, LISTED)}`,
+      `To fix this: chmod -R ${closing(umask)} '${dataFolder.replaceAll("'", `'\\''`)}'. To let a group read the files, set AGENT_WAREHOUSE_UMASK=027, or umask: 027 in the configuration.`,
     ),
   ]
 }
@@ -146,7 +150,7 @@ async function collect(
 }
 
 function who(umask: number): string {
-  return (umask & 0o070) === 0o070 ? 'its owner alone' : 'its owner and group alone'
+  return (umask & 0o070) === 0o070 ? 'its owner' : 'its owner and group'
 }
 
 /** The mask as chmod's words: `g-rwx,o-rwx`. */
@@ -162,13 +166,13 @@ export async function checkEarlier(dataFolder: string): Promise<Finding[]> {
   const target = warehousePath(dataFolder)
   const files = await keptFiles(target)
   if (files.length > 0 && (await readRecords(target)).length === 0) {
-    const message = `there is no record of what was published: no rollback can prove the ${files.length} earlier files`
+    const message = `the record of published files is missing, so the ${files.length} earlier files cannot be verified for a rollback`
     return [warning('rollback', message, `Restore ${recordPath(target)} from a backup.`)]
   }
   const verdicts = await mapLimit(files, 1, (file) => verifyEarlier(target, file))
   return verdicts.flatMap((verdict) =>
     typeof verdict === 'string'
-      ? [warning('rollback', verdict, 'No rollback can put it back: delete it.')]
+      ? [warning('rollback', verdict, 'A rollback cannot publish it again: delete it.')]
       : [],
   )
 }
@@ -189,5 +193,5 @@ export async function checkSnapshots(dataFolder: string): Promise<Finding[]> {
     }
   }
   if (findings.length > 0 || versions === 0) return findings
-  return [ok('snapshots', `all ${versions} versions are as they were written`)]
+  return [ok('snapshots', `all ${versions} versions are unchanged`)]
 }

@@ -33,16 +33,16 @@ export async function checkLake(dataFolder: string, isThorough: boolean): Promis
   }
   for (const orgId of await organisationsInLake(dataFolder)) {
     if (withLedger.includes(orgId)) continue
-    const message = `the lake holds days of ${orgId}, and no ledger has them`
+    const message = `the lake has days of ${orgId}, but no ledger lists them`
     findings.push(wrong('ledger', ExitCode.partial, message, TAKEN_IN))
   }
   return [...findings, ...(await checkQuarantine(dataFolder))]
 }
 
-const TAKEN_IN = 'The next run, or agent-warehouse build, takes them in.'
+const TAKEN_IN = 'The next run, or agent-warehouse build, adds them to the ledger.'
 
 function lacking(orgId: string, days: readonly RawDay[]): Finding {
-  const message = `${orgId}: the lake holds ${days.length} days, or newer versions of them, that the ledger does not know: ${listedDays(days)}`
+  const message = `${orgId}: the lake has ${days.length} days, or newer versions of days, that the ledger does not list: ${listedDays(days)}`
   return warning('ledger', message, TAKEN_IN)
 }
 
@@ -50,9 +50,14 @@ function checkFiles(orgId: string, ledger: Ledger, inLake: readonly RawDay[]): F
   const missing = intervalsWithoutFile(ledger.values(), inLake)
   const files = [...ledger.values()].filter(({ file }) => file !== null).length
   if (missing.length === 0)
-    return ok('files', `${orgId}: all ${files} that the ledger names are there`)
-  const message = `${orgId}: ${missing.length} of ${files} that the ledger names are not in the lake: ${listed(missing)}`
-  return wrong('files', ExitCode.partial, message, 'Restore them, or let the next run ask again.')
+    return ok('files', `${orgId}: all ${files} files that the ledger lists exist`)
+  const message = `${orgId}: ${missing.length} of ${files} files that the ledger lists are missing: ${listed(missing)}`
+  return wrong(
+    'files',
+    ExitCode.partial,
+    message,
+    'Restore them, or let the next run request them again.',
+  )
 }
 
 async function checkContents(
@@ -71,11 +76,11 @@ async function checkContents(
     const damage = await damageOfVersion(dataFolder, orgId, { resource, day, file }, sha256)
     if (damage !== undefined && !damage.isGone) bad.set(`${resource}/${day}/${file}`, damage)
   }
-  if (bad.size === 0)
-    return ok('contents', `${orgId}: all ${files.length} files are as they landed`)
+  if (bad.size === 0) return ok('contents', `${orgId}: all ${files.length} files are unchanged`)
   const [first] = bad.values()
   const message = `${orgId}: ${bad.size} of ${files.length} files are damaged: ${listed([...bad.values()])} (${first?.reason ?? ''})`
-  const hint = 'agent-warehouse rebuild takes them out, and the next run asks for their days again.'
+  const hint =
+    'agent-warehouse rebuild moves them to quarantine, and the next run requests their days again.'
   return wrong('contents', ExitCode.partial, message, hint)
 }
 
@@ -84,15 +89,19 @@ async function checkDays(dataFolder: string, orgId: string, ledger: Ledger): Pro
   const rows = intervalRows(orgId, ledger, knownRange(ledger, planned))
   const gaps = rows.filter(({ status }) => status === 'failed' || status === 'missing')
   if (gaps.length === 0)
-    return ok('days', `${orgId}: all ${rows.length} intervals have been answered`)
-  const message = `${orgId}: ${gaps.length} of ${rows.length} intervals are lacking: ${listed(gaps)}`
-  return warning('days', message, 'agent-warehouse status lists them; the next run asks again.')
+    return ok('days', `${orgId}: all ${rows.length} intervals have landed or are empty`)
+  const message = `${orgId}: ${gaps.length} of ${rows.length} intervals are missing or failed: ${listed(gaps)}`
+  return warning(
+    'days',
+    message,
+    'agent-warehouse status lists them; the next run requests them again.',
+  )
 }
 
 async function checkQuarantine(dataFolder: string): Promise<Finding[]> {
   const files = await quarantined(dataFolder)
-  const message = `${files} damaged files were taken out of the lake`
-  const hint = 'Nothing reads them: look at them, then delete the folder.'
+  const message = `${files} damaged files are in quarantine`
+  const hint = 'They are not used. Inspect them, then delete the folder.'
   return files === 0 ? [] : [warning('quarantine', message, hint)]
 }
 

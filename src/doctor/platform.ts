@@ -74,13 +74,13 @@ function refused(organisation: OrganisationConfig, error: unknown): Finding[] {
   }
   if (isWrongAddress(error)) return [failure('address', wrongAddress(error), ExitCode.usage)]
   if (error instanceof DeferredError) {
-    const hint = 'Ask again later: nothing else can be checked now.'
+    const hint = 'Try again later: nothing else can be checked now.'
     return [warning('address', messageOf(error), hint)]
   }
-  const what = error instanceof ApiError ? 'is not well' : 'cannot be reached'
+  const what = error instanceof ApiError ? 'answered with an error' : 'cannot be reached'
   const message = `${organisation.baseUrl} ${what}: ${messageOf(error)}`
   const hint =
-    'Look at AGENT_BASE_URL, the network and the proxy; if they are right, wait: a run asks again.'
+    'Check AGENT_BASE_URL, the network and the proxy. If they are correct, wait: the next run tries again.'
   return [wrong('address', ExitCode.partial, message, hint)]
 }
 
@@ -101,7 +101,11 @@ function clock(identity: Identity): Finding {
   const difference = skewMs === 0 ? 'the same as' : skewText(identity)
   const message = `${difference} the platform's, where it is ${today}`
   if (Math.abs(skewMs) < TOLERATED_SKEW_MS) return ok('clock', message)
-  return warning('clock', message, 'Set it by a time server. Runs go by the platform’s clock.')
+  return warning(
+    'clock',
+    message,
+    'Synchronise it with a time server. Runs use the platform’s clock.',
+  )
 }
 
 async function probe(
@@ -130,7 +134,8 @@ async function checkEndpoints(client: ApiClient, name: string, today: Day): Prom
   const answers = await probe(Object.fromEntries(requests))
   const refused = answers.filter(([, error]) => error instanceof RefusedError)
   const others = answers.filter((each) => each[1] !== null && !refused.includes(each))
-  const later = 'Runs ask again; ask again later whether the credential may read it.'
+  const later =
+    'The next run tries again. Run doctor again later to see whether the credential may read it.'
   return [
     roleOf(name, answers, refused),
     ...others.map(([endpoint, error]) =>
@@ -153,7 +158,7 @@ function roleOf(
     'role',
     ExitCode.credential,
     `${credential} may not read ${namesOf(refused)}${but}: ${messageOf(first[1])}`,
-    'A Manager or Owner may read all of them. A run lands what is allowed, and ends with 5.',
+    'The key of a Manager or Owner may read all of them. A run loads what is allowed, and exits with 5.',
   )
 }
 
@@ -174,7 +179,7 @@ async function checkResources(
   })
   const readable = namesOf(answers.filter(([, error]) => error === null))
   const unreadable = answers.filter(([, error]) => error !== null)
-  const noReports = `no application host of '${name}' is set: no reports are asked for`
+  const noReports = `no web application host is set for '${name}', so no readiness reports are loaded`
   const some = ok('resources', `the credential of '${name}' may read ${readable}`)
   return [
     ...(readable === '' ? [] : [some]),
@@ -183,8 +188,8 @@ async function checkResources(
         'resources',
         `${resource} cannot be read: ${messageOf(error)}`,
         error instanceof RefusedError
-          ? 'Where the role or the plan does not include it, nothing is to be done: runs pass over it.'
-          : 'Runs ask again, and pass over what is not available.',
+          ? 'If your role or plan does not include it, you can ignore this: runs leave it out.'
+          : 'The next run tries again, and leaves it out if it is not available.',
       ),
     ),
     ...(appUrl === null ? [ok('readiness', noReports)] : []),

@@ -54,7 +54,7 @@ async function firstAnswer(client: ApiClient, world: World): Promise<AnalyticsAn
   throw forbidden
 }
 
-const HINT = 'Is AGENT_BASE_URL the platform’s public API host? Nothing was asked for beyond that.'
+const HINT = 'Is AGENT_BASE_URL the platform’s public API host? Nothing else was requested.'
 
 /**
  * The first request uses an endpoint that every such platform has: a 404 or a redirect comes
@@ -107,7 +107,7 @@ export function takeOver(owners: Owners, orgId: string, name: string): UsageErro
   owners.set(orgId, owner)
   if (owner === name) return null
   return new UsageError(
-    `the credential of '${name}' belongs to the organisation '${orgId}', which is in the configuration as '${owner}' already`,
+    `the credential of '${name}' belongs to the organisation '${orgId}', which is already configured as '${owner}'`,
     { hint: `Give '${name}' a credential of its own organisation, or remove one of the two.` },
   )
 }
@@ -125,7 +125,7 @@ export function warnOfClockAndRange(
   if (Math.abs(skewMs) >= TOLERATED_SKEW_MS) {
     const skew = skewText(identity)
     warn(
-      `this machine's clock is ${skew} the platform's, where it is ${today}; the platform's counts`,
+      `this machine's clock is ${skew} the platform's, where it is ${today}; the platform's clock is used`,
     )
   }
   if (first !== undefined && first < HISTORY_START)

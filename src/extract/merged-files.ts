@@ -17,7 +17,7 @@ export async function tidyMergedFiles(
   for (const path of unreadable) {
     const name = relative(join(dataFolder, 'lake', 'raw'), path)
     const to = relative(dataFolder, await moveAside(path, join(dataFolder, 'quarantine', name)))
-    warn(`${name} of ${orgId} does not say which versions are in it; moved to ${to}`)
+    warn(`${name} of ${orgId} does not list the versions in it; it was moved to ${to}`)
   }
   if (restored.length === 0) return
   const { damaged } = await verifyVersions(dataFolder, orgId, restored)

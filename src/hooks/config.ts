@@ -5,9 +5,11 @@ import { HOOK_EVENTS, type HookEventName } from './event.ts'
 
 const event = z.enum(HOOK_EVENTS)
 
-const time = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time as 22:00, in quotes')
+const time = z
+  .string()
+  .regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time such as 22:00, in quotes')
 
-const timezone = z.string().refine(isTimezone, 'must be a time zone as Europe/Paris or UTC')
+const timezone = z.string().refine(isTimezone, 'must be a time zone such as Europe/Paris or UTC')
 
 function isTimezone(name: string): boolean {
   try {
@@ -44,7 +46,10 @@ export const hooksSchema = z
     /** The organisation of these events in the warehouse. */
     organisation: z.string().min(1).optional(),
     channels: z
-      .record(z.string().regex(NAME, 'is small letters, digits, - and _'), channelSchema)
+      .record(
+        z.string().regex(NAME, 'must consist of lower case letters, digits, - and _'),
+        channelSchema,
+      )
       .default({}),
     rules: z.array(rule).default([]),
     quiet_hours: quietHours.optional(),

@@ -77,7 +77,7 @@ export async function startSender(start: SenderStart): Promise<void> {
   child.on('error', () => undefined)
   child.unref()
   if (terminal !== undefined) closeSync(terminal)
-  if (child.pid === undefined) throw new Error('the system starts no process for the sender')
+  if (child.pid === undefined) throw new Error('the system did not start a process for the sender')
 }
 
 function openTerminal(): number | undefined {

@@ -133,7 +133,7 @@ class Sender {
     const { config, folders } = this.#sending
     const channel = config.channels[item.channel]
     const attempt = await (channel === undefined
-      ? refused('the configuration has no such channel any more')
+      ? refused('the channel is no longer in the configuration')
       : deliver(channel, item, this.#sending).catch((error: unknown) => refused(reasonOf(error))))
     this.#items.delete(item.id)
     if (attempt.kind === 'delivered') {

@@ -91,7 +91,7 @@ export async function writeSettings(
     await chmod(temporary, mode) // whatever the umask
     await syncFile(temporary)
     if ((await readIfThere(file.path)) !== file.text) {
-      throw new UsageError(`${file.path} was changed meanwhile`, { hint: 'Run this again.' })
+      throw new UsageError(`${file.path} was changed in the meantime`, { hint: 'Run this again.' })
     }
     const backup = file.text === undefined ? null : await backUp(file.path, now)
     await rename(temporary, file.path)

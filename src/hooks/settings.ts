@@ -152,19 +152,19 @@ function withoutMember(text: string, object: Node, key: string): string {
 function rootOf(text: string): Node {
   const root = parseJsonTree(text)
   if (root.type === 'object') return root
-  throw new JsonSyntaxError('settings are an object', text, root.offset)
+  throw new JsonSyntaxError('settings must be an object', text, root.offset)
 }
 
 function hooksOf(text: string): Node {
   const hooks = valueAt(rootOf(text), 'hooks')
   if (hooks?.type === 'object') return hooks
-  throw new JsonSyntaxError("'hooks' is no object", text, hooks?.offset ?? 0)
+  throw new JsonSyntaxError("'hooks' is not an object", text, hooks?.offset ?? 0)
 }
 
 function groupsOf(text: string, event: string): Node | undefined {
   const groups = valueAt(hooksOf(text), event)
   if (groups === undefined || groups.type === 'array') return groups
-  throw new JsonSyntaxError(`'hooks.${event}' is no list`, text, groups.offset)
+  throw new JsonSyntaxError(`'hooks.${event}' is not a list`, text, groups.offset)
 }
 
 /** Of repeated names the last one counts, as for every reader of JSON. */

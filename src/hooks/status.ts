@@ -32,7 +32,7 @@ export async function eventsStatus(folders: HookFolders, registered: readonly Re
 
 async function problemOf(line: string): Promise<string | null> {
   const command = readCommandLine(line)
-  if (command === undefined) return 'it is none of ours'
+  if (command === undefined) return 'it is not a command of agent-warehouse'
   const { node, script, dataFolder } = command
   if (!(await isAllowed(node, constants.X_OK))) return `${node} cannot be run`
   if (!(await isAllowed(script, constants.R_OK))) return `${script} cannot be read`

@@ -191,7 +191,7 @@ async function contentsOf(database: Database, rows: string): Promise<Contents> {
 
 function differing(dataFolder: string, task: MergeTask, { path }: Placed): AppError {
   const { resource, month, orgId } = task
-  const what = `${resource} ${month} of ${orgId}: what was merged differs from ${relative(dataFolder, path)}`
+  const what = `${resource} ${month} of ${orgId}: the merged file differs from ${relative(dataFolder, path)}`
   return new AppError(`${what}; nothing was changed`)
 }
 

@@ -98,7 +98,7 @@ export async function inspectPublished(
   const records = await readRecords(target)
   if (records.length === 0) return changed('there is no record of what was published')
   if (records.some(({ bytes }) => bytes === found.size)) return undefined
-  return changed(`it has ${found.size} bytes, which no published file has`)
+  return changed(`it has ${found.size} bytes, unlike any published file`)
 }
 
 /** The verdict on a file of this digest. */

@@ -75,7 +75,7 @@ export async function readThrough(path: string): Promise<Reading> {
   try {
     return { sha256: await sha256OfVersion(path) }
   } catch (error) {
-    if (isMissing(error)) return { reason: 'it is not there', isGone: true }
+    if (isMissing(error)) return { reason: 'it does not exist', isGone: true }
     if (!NOT_OF_THE_FILE.has(codeOf(error) ?? '')) return { reason: messageOf(error) }
     throw new AppError(`${path} cannot be read: ${messageOf(error)}`, {
       hint: 'Fix its permissions, or run as the user that owns the data folder.',

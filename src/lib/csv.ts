@@ -44,7 +44,7 @@ export function utf8Text(bytes: Uint8Array, file: string): string {
     const before = Buffer.from(bytes).toString('utf8').split('\u{FFFD}', 1).join('')
     const line = before.split(/\r\n|\r|\n/).length
     throw new UsageError(`${file}:${line}: the file is not UTF-8`, {
-      hint: 'In a workbook, save it as "CSV UTF-8".',
+      hint: 'In a spreadsheet program, save it as "CSV UTF-8".',
     })
   }
 }
@@ -75,10 +75,10 @@ function fieldsOf(line: string, delimiter: string): string[] {
     const quoted = /^\s*"((?:[^"]|"")*)"\s*/.exec(line.slice(at))
     const end = quoted === null ? line.indexOf(delimiter, at) : at + quoted[0].length
     const field = quoted?.[1]?.replaceAll('""', '"') ?? line.slice(at, end < 0 ? undefined : end)
-    if (quoted === null && field.includes('"')) throw new UsageError('a quote that does not end')
+    if (quoted === null && field.includes('"')) throw new UsageError('a quote that is not closed')
     fields.push(field.trim())
     if (end < 0 || end >= line.length) return fields
-    if (line[end] !== delimiter) throw new UsageError('text after a quote')
+    if (line[end] !== delimiter) throw new UsageError('text after a closing quote')
     at = end + 1
   }
 }

@@ -36,7 +36,11 @@ export async function writableAncestor(folder: string): Promise<string> {
 const FAULTS = [
   { code: 'ENOSPC', words: /no space left on device/i, what: 'no space left on the disk' },
   { code: 'EDQUOT', words: /disk quota exceeded/i, what: 'no space left in the disk quota' },
-  { code: 'EFBIG', words: /file too large/i, what: 'no space left: a file may not grow further' },
+  {
+    code: 'EFBIG',
+    words: /file too large/i,
+    what: 'no space left: the file has reached its size limit',
+  },
   { code: 'EROFS', words: /read-only file ?system/i, what: 'the disk is read-only' },
 ] as const
 

@@ -173,8 +173,8 @@ export async function readIfThere(path: string): Promise<string | undefined> {
 export function unlessFolder(path: string): (error: unknown) => never {
   return (error) => {
     if (codeOf(error) !== 'EISDIR') throw error
-    throw new UsageError(`${path} is a folder, and a file belongs there`, {
-      hint: 'Move it away, then run again: a file that is lacking is made again.',
+    throw new UsageError(`${path} is a folder, but must be a file`, {
+      hint: 'Move it away, then run again: the file will be created again.',
       cause: error,
     })
   }

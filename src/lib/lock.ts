@@ -96,7 +96,7 @@ function hold(path: string, owner: Owner, wasLeft: boolean, options: LeaseOption
     }
   }
   const onError = ({ message }: Error): void => {
-    warn(`the lease ${path} is not renewed any more: ${message}`)
+    warn(`the lease ${path} is no longer renewed: ${message}`)
   }
   const heartbeat = startHeartbeat({ path, token, everyMs, onLost: confirmQuietly, onError })
   const unfence = fence(folder, confirm)
@@ -155,7 +155,7 @@ async function staysSilent(path: string, first: Seen, options: Taking): Promise<
   const { mtimeMs: present } = await stat(`${path}.over`)
   const watchMs = present - first.beatAt >= SILENT_MS ? LOOK_MS : SILENT_MS
   const who = describeHolder(first, world.now())
-  warn(`${path} is held by ${who}; waiting up to ${watchMs / 1000} s for a sign of life`)
+  warn(`${path} is held by ${who}; waiting up to ${watchMs / 1000} s for a heartbeat`)
   for (let waited = 0; waited < watchMs; waited += POLL_MS) {
     await world.sleep(POLL_MS, world.signal)
     const seen = await look(path)
@@ -191,7 +191,7 @@ export async function leaseStatus(
 function inUse(seen: Seen | undefined, now: number): LockedError {
   const who = seen === undefined ? 'another process' : describeHolder(seen, now)
   return new LockedError(`the data folder is in use by ${who}`, {
-    hint: 'Wait until it ends. If it hangs, end that process: the next run takes over within minutes; nothing needs to be deleted.',
+    hint: 'Wait until it ends. If it hangs, stop that process: the next run takes over within minutes, and you do not need to delete anything.',
   })
 }
 
@@ -207,7 +207,7 @@ function takenOver(owner: Owner, current: Owner | undefined, now: number): Locke
 
 function describeHolder({ owner, beatAt }: Seen, now: number): string {
   const beat = `last heartbeat ${new Date(beatAt).toISOString()}`
-  if (owner === undefined) return `a process that did not say which (${beat})`
+  if (owner === undefined) return `an unknown process (${beat})`
   return `${describeOwner(owner, now)}, ${beat}`
 }
 

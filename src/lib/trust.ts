@@ -36,7 +36,7 @@ export function addressOf(text: string, what: string, hint: string): string {
     })
   }
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
-    throw new UsageError(`${what} must be a host and a path, nothing else`, { hint })
+    throw new UsageError(`${what} must consist of a host and a path only`, { hint })
   }
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`
 }
@@ -148,7 +148,7 @@ export function distrustOf(
   if (uid !== 0 && uid !== reader.uid) {
     return {
       why: `is owned by another user (uid ${uid}), who can change it`,
-      fix: `Look at what it says, then: chown ${reader.uid} ${path}`,
+      fix: `Check its content, then: chown ${reader.uid} ${path}`,
     }
   }
   const isShared = (mode & GROUP_WRITES) !== 0 && gid !== uid
@@ -187,9 +187,12 @@ export function configuredUmask(
 function required(text: string, where: string): number {
   const mask = maskOf(text)
   if (mask !== undefined) return mask
-  throw new UsageError(`${where}: '${text}' is not a mask that keeps all but owner and group out`, {
-    hint: 'For example 027: the group may read. Without it files are their owner’s alone (077).',
-  })
+  throw new UsageError(
+    `${where}: '${text}' is not a mask that denies access to everyone but owner and group`,
+    {
+      hint: 'For example 027: the group can read. The default is 077: only the owner can read.',
+    },
+  )
 }
 
 function maskOf(text: string): number | undefined {

@@ -53,13 +53,15 @@ export async function readBaseState(
     const known = state?.[key]
     if ((await stat(path)).isDirectory()) {
       const to = await quarantineBase(dataFolder, relative(dataFolder, path))
-      warn(`a folder was in place of the base file of ${entity}, ${month}; it was moved to ${to}`)
+      warn(
+        `there was a folder instead of the base file of ${entity}, ${month}; it was moved to ${to}`,
+      )
       return [key, UNKNOWN] as const
     }
     const sum = known && (await crc32OfFile(path).catch(() => undefined)) // it cannot be read
     const isAsWritten = known !== undefined && sum === known.crc32
     if (known !== undefined && !isAsWritten) {
-      warn(`the base file of ${entity}, ${month}, was damaged: it is made again from raw`)
+      warn(`the base file of ${entity}, ${month}, was damaged, and is written again from raw`)
     }
     return [key, isAsWritten ? known : UNKNOWN] as const
   })

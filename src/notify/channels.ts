@@ -44,11 +44,11 @@ const email = z
     to: z.array(address).min(1).max(50),
   })
   .refine(({ user, password_env }) => (user === undefined) === (password_env === undefined), {
-    message: 'user and password_env go together',
+    message: 'user and password_env must be given together',
     path: ['password_env'],
   })
   .refine((each) => each.security !== 'none' || each.user === undefined || isLoopback(each.host), {
-    message: 'a password is sent over tls or starttls only, except to this machine itself',
+    message: 'a password is only sent over tls or starttls, except to this machine',
     path: ['security'],
   })
 

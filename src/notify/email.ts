@@ -47,7 +47,7 @@ export async function sendEmail(
     // The other addresses have received it, so it must not be sent again.
     return rejected.length === 0
       ? DELIVERED
-      : refused(`not taken for ${rejected.length} of ${to.length} addresses`)
+      : refused(`refused for ${rejected.length} of ${to.length} addresses`)
   } catch (error) {
     const base64 = Buffer.from(password).toString('base64')
     const plainAuth = Buffer.from(`\0${user ?? ''}\0${password}`).toString('base64')

@@ -76,7 +76,7 @@ async function post(
 ): Promise<Attempt> {
   const url = secretOf(variable, environment)
   if (!URL.canParse(url) || !isSafe(new URL(url))) {
-    return refused(`${variable} is no https address (plain http is for this machine alone)`)
+    return refused(`${variable} is not an https URL (plain http is accepted for this machine only)`)
   }
   try {
     const {

@@ -107,7 +107,7 @@ function run(
     execFile(file, args, options, (error, _out, err) => {
       if (error === null) resolve(DELIVERED)
       else if (error.code === 'ENOENT') resolve(undefined)
-      else if (error.killed === true) resolve(refused(`${file} did not end in time`))
+      else if (error.killed === true) resolve(refused(`${file} timed out`))
       else resolve(refused(`${file} ended with ${String(error.code)}: ${reasonOf(err)}`))
     })
   })
@@ -120,7 +120,7 @@ function ringBell(): Attempt {
   try {
     writeFileSync('/dev/tty', BELL)
   } catch {
-    if (!isatty(1)) return refused('there is no terminal to ring; name a file to play')
+    if (!isatty(1)) return refused('there is no terminal for the bell; configure a file to play')
     writeFileSync(1, BELL)
   }
   return DELIVERED

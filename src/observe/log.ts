@@ -88,7 +88,7 @@ const LINES: Handlers<[], string | undefined> = {
     return failures === 0 ? undefined : `check ${check} ${verdict}: ${counted(failures, 'row')}`
   },
   'warehouse.published': ({ path, bytes }) => `published ${path} (${size(bytes)})`,
-  'warehouse.unchanged': ({ path }) => `nothing changed: ${path} stays as it is`,
+  'warehouse.unchanged': ({ path }) => `nothing changed: ${path} stays published`,
   'warehouse.rolled_back': ({ to }) => `rolled back to the file of run ${to}`,
   'export.finished': ({ tables, rows, path }) =>
     `exported ${counted(tables, 'table')}, ${counted(rows, 'row')} to ${path}`,

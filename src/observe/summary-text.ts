@@ -21,7 +21,7 @@ export function renderSummary(summary: Summary): string {
   const chosen = chooseWarnings(warnings)
   const checks = record.failed_checks.toSorted((a, b) => rankOf(a) - rankOf(b))
   const sections = [
-    section('asked', askedLines(record)),
+    section('fetched', askedLines(record)),
     section('fleet', organisationLines(record)),
     section('failed', listed(record.failures.map(failureLine))),
     section('shrunk', listed(record.shrunk.map(shrunkLine))),
@@ -105,7 +105,7 @@ function builtLines(summary: Summary): string[] {
 }
 
 function publishedLines({ published }: RunRecord, unchanged: string | null): string[] {
-  if (unchanged !== null) return [`nothing: ${unchanged} holds all this already`]
+  if (unchanged !== null) return [`nothing new: ${unchanged} is up to date`]
   return published === null ? [] : [`${published.path} (${size(published.bytes)})`]
 }
 

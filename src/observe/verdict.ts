@@ -14,10 +14,10 @@ export function verdictOf(summary: Summary): string {
     case 'complete':
       return `Complete: ${whatWasDone(summary)}.`
     case 'partial':
-      return `${whatIsMissing(summary, because)}; the next run asks again.`
+      return `${whatIsMissing(summary, because)}; the next run tries again.`
     case 'deferred': {
       const left = totals.failed + totals.left === 0 ? 'the work was stopped' : failedDays(summary)
-      return `Deferred: ${left}${because === undefined ? '' : ` (${because})`}; the next run goes on from there.`
+      return `Deferred: ${left}${because === undefined ? '' : ` (${because})`}; the next run continues from there.`
     }
     case 'refused': {
       const days = totals.asked === 0 ? '' : `${failedDays(summary)}, `
@@ -25,11 +25,11 @@ export function verdictOf(summary: Summary): string {
       return `Refused: ${because ?? 'the credential or its role was refused'}; ${days}${what} was published`
     }
     case 'checks_failed':
-      return `Not published: ${failed}; what was published before stays in place.`
+      return `Not published: ${failed}; the previous warehouse stays in place.`
     case 'locked':
       return `Locked: ${because ?? 'another run holds the data folder'}`
     case 'usage':
-      return `Not run: ${because ?? 'the arguments or the configuration cannot be used'}`
+      return `Not run: ${because ?? 'the arguments or the configuration are invalid'}`
     case 'failed':
       return `Failed: ${because ?? 'an unexpected error ended the run'}`
   }
@@ -50,11 +50,11 @@ function whatWasDone({ record, unchanged }: Summary): string {
     totals.asked === 0 && organisations.length > 0 && 'no interval was due',
     totals.models > 0 && `${counted(totals.models, 'model')} built`,
     published !== null && 'warehouse published',
-    unchanged !== null && 'nothing changed, so the published warehouse stays as it is',
+    unchanged !== null && 'nothing changed, so the published warehouse stays',
     rolled_back !== null && `rolled back to the warehouse that run ${rolled_back.to} built`,
     exports.length > 0 && 'exports written',
   ].filter((part) => part !== false)
-  return parts.length === 0 ? 'nothing was left to do' : parts.join(', ')
+  return parts.length === 0 ? 'there was nothing to do' : parts.join(', ')
 }
 
 function whatIsMissing(summary: Summary, because: string | undefined): string {

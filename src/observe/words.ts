@@ -60,8 +60,8 @@ export function requestNote(id: string | null, error: string): string {
 export function addressing(addressed: EventOf<'organisation.addressed'>): string {
   const { name, origins, keySource, others = 0 } = addressed
   const hosts = origins.join(' and ')
-  if (others === 0) return `requests for '${name}' go to ${hosts} with the key of ${keySource}`
-  return `requests for '${name}' and ${digits(others)} more go to ${hosts}, each with a key of its own, the first of ${keySource}`
+  if (others === 0) return `requests for '${name}' go to ${hosts} with the key from ${keySource}`
+  return `requests for '${name}' and ${digits(others)} more go to ${hosts}, each with its own key, the first from ${keySource}`
 }
 
 /** Says that a settled day came back much smaller, and whether that is confirmed. */
@@ -69,6 +69,6 @@ export function shrinkage(shrunk: Omit<EventOf<'interval.shrunk'>, 'type'>): str
   const { orgId, resource, day, sizeBefore, size, isConfirmed } = shrunk
   const what = `${resource} ${day} of ${orgId} came back with ${digits(size)} instead of ${digits(sizeBefore)}`
   return isConfirmed
-    ? `${what}, confirmed by a second recheck: it counts`
-    : `${what}: kept as it was until a second recheck confirms it`
+    ? `${what}, confirmed by a second recheck, so it is used`
+    : `${what}: the earlier data is kept until a second recheck confirms it`
 }

@@ -55,7 +55,7 @@ async function buildPast(
   const when = new Date(asOf).toISOString()
   context.world.emit({
     type: 'warning',
-    message: `the warehouse is published as it was known at ${when}; the next ordinary build returns to the latest data`,
+    message: `the warehouse is published as it was known at ${when}; the next build without --as-of returns to the latest data`,
   })
   return { exitCode: ExitCode.complete, problems: [] }
 }
@@ -83,6 +83,6 @@ export function requireSome(context: RunContext, orgIds: readonly string[]): rea
 
 function nothingToBuild({ config: { dataFolder } }: RunContext): UsageError {
   return new UsageError(`there is nothing to build: no day has landed in ${dataFolder}`, {
-    hint: 'Land something first: agent-warehouse run (or: agent-warehouse demo).',
+    hint: 'Load data first: agent-warehouse run (or: agent-warehouse demo).',
   })
 }

@@ -104,11 +104,10 @@ function failureOf(result: OrganisationResult): EventOf<'organisation.failed'>[]
 }
 
 function unreachableError(error: Error, isAlone: boolean): PartialError {
-  const what =
-    error instanceof TransportError ? 'could not be reached' : 'gave an unexpected answer'
+  const what = error instanceof TransportError ? 'could not be reached' : 'answered unexpectedly'
   const published = isAlone ? 'Nothing new was published; the' : 'The'
   return new PartialError(`the platform ${what}: ${error.message}`, {
-    hint: `${published} next run asks again.`,
+    hint: `${published} next run tries again.`,
     cause: error,
   })
 }

@@ -38,7 +38,7 @@ export async function dataAsOf(
   if (first === undefined || first > asOf) {
     const when = first === undefined ? 'never' : `at ${new Date(first).toISOString()}`
     throw new UsageError(`--as-of: nothing had landed by ${new Date(asOf).toISOString()}`, {
-      hint: `The first day landed ${when}: name that time or a later one.`,
+      hint: `The first day landed ${when}: give that time or a later one.`,
     })
   }
   const yesterday = addDays(dayOf(asOf), -1)

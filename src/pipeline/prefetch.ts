@@ -99,8 +99,8 @@ export class Prefetch implements SyncListeners, BaseWork {
     try {
       return await base
     } catch (error) {
-      const what = `the base of ${orgId} could not be made during the requests`
-      warner(this.#context)(`${what}, and will be afterwards: ${messageOf(error)}`)
+      const what = `the base of ${orgId} could not be written during the requests`
+      warner(this.#context)(`${what}, and is written afterwards: ${messageOf(error)}`)
       return undefined
     }
   }

@@ -8,7 +8,7 @@ export async function rollback(context: RunContext, to: string | undefined): Pro
   const options = { dataFolder: config.dataFolder, runId, now: world.now, to }
   const done = await rollBack(options)
   world.emit({ type: 'warehouse.rolled_back', from: done.from, to: done.to })
-  const message = 'the next ordinary build returns to the latest data; exports are unchanged'
+  const message = 'the next build returns to the latest data; exports are unchanged'
   world.emit({ type: 'warning', message })
   return { exitCode: ExitCode.complete, problems: [] }
 }

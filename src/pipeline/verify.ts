@@ -59,7 +59,7 @@ export async function verify(
 function verifiedOutcome(fetched: SyncOutcome, verification: Verification): VerifyOutcome {
   const { exitCode, problems } = fetched
   if (verification.days.length === 0 && exitCode === ExitCode.complete) {
-    const nothing = new PartialError('the warehouse has none of the days that were fetched')
+    const nothing = new PartialError('the warehouse does not contain any of the fetched days')
     return { exitCode: nothing.exitCode, problems: [nothing], verification }
   }
   if (isEqual(verification)) return { exitCode, problems, verification }

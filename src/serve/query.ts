@@ -148,8 +148,8 @@ function notASelect(sql: string): UsageError {
     `the query may only read: '${excerpt(sql)}' is neither a SELECT nor an EXPLAIN of one`,
     {
       hint: /\bpivot\b/i.test(sql)
-        ? 'The engine makes two statements of a PIVOT without its values: name them, `pivot t on x in (…)`.'
-        : 'To write files: `agent-warehouse export`. To change what the warehouse holds: change the models and build.',
+        ? 'DuckDB splits a PIVOT without its values into two statements. Name the values: `pivot t on x in (…)`.'
+        : 'To write files: `agent-warehouse export`. To change the content of the warehouse: change the models and build.',
     },
   )
 }
@@ -163,7 +163,7 @@ function otherFunction(name: string): UsageError {
 
 function notOne(sql: string, count: number): UsageError {
   const found = count === 0 ? 'no statement' : `${count} statements`
-  return new UsageError(`the query has ${found}, and must be one: '${excerpt(sql)}'`, {
+  return new UsageError(`the query has ${found}, but must be one: '${excerpt(sql)}'`, {
     hint: HINT,
   })
 }

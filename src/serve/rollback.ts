@@ -39,8 +39,10 @@ export async function listPublished(dataFolder: string): Promise<PublishedFile[]
 }
 
 function problemOf({ bytes }: KeptFile, record: PublishedRecord | undefined): string | null {
-  if (record === undefined) return 'nothing is on record of it'
-  return record.bytes === bytes ? null : `it has ${bytes} bytes, and ${record.bytes} were published`
+  if (record === undefined) return 'it is not on record'
+  return record.bytes === bytes
+    ? null
+    : `it has ${bytes} bytes, but the published file had ${record.bytes}`
 }
 
 /** The build of the published file: as recorded, or else as the file says. */
@@ -66,7 +68,7 @@ export async function refusePast(dataFolder: string, what: string): Promise<void
   const rolledBack = await rollbackInForce(dataFolder)
   if (asOf === null && rolledBack === null) return
   const rolled = `was rolled back to run ${rolledBack?.to ?? ''}`
-  const holds = asOf === null ? rolled : `holds what was known at ${asOf}`
+  const holds = asOf === null ? rolled : `was built with --as-of ${asOf}`
   throw new UsageError(`${what}: the published warehouse ${holds}`, {
     hint: 'Return to the latest data first: agent-warehouse build.',
   })
@@ -129,7 +131,7 @@ function theOneBefore(files: readonly KeptFile[], present: string | null): KeptF
   throw new UsageError('there is no earlier published warehouse to go back to', {
     hint:
       files.length === 0
-        ? 'A build keeps the file that it replaces; keep_published says how many are kept.'
+        ? 'A build keeps the file that it replaces; keep_published sets how many are kept.'
         : LIST.hint,
   })
 }

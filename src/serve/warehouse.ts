@@ -26,7 +26,7 @@ export async function openWarehouse(path: string): Promise<Database> {
     return await Database.open(path, { readOnly: true, tempDirectory })
   } catch (error) {
     throw new UsageError(`the warehouse ${path} cannot be read: ${sqlMessage(error)}`, {
-      hint: 'Close programs that hold it open for writing, or build it again: `agent-warehouse build`.',
+      hint: 'Close programs that have it open for writing, or build it again: `agent-warehouse build`.',
       cause: error,
     })
   }

@@ -8,7 +8,7 @@ import { lines, NOW, stage } from './command-stage.ts'
 describe('bad usage', () => {
   it.each<[string, string[], RegExp]>([
     ['an unknown option', ['sync', '--form', '2026-02-01'], /Unknown argument: form/],
-    ['a command group without a subcommand', ['controls'], /Name what to do/],
+    ['a command group without a subcommand', ['controls'], /Name a subcommand/],
     ['an unknown command', ['snyc'], /Did you mean sync|Unknown/],
     ['no command', [], /Name a command/],
     ['a bad date', ['sync', '--from', '2026-02-30'], /--from: '2026-02-30' is not a date/],
@@ -33,7 +33,7 @@ describe('bad usage', () => {
     [
       'an unknown export target',
       ['export', 'punchcards'],
-      /target: "punchcards" is none of "parquet", "csv", "duckdb"$/,
+      /target: "punchcards" is not one of "parquet", "csv", "duckdb"$/,
     ],
     ['a misspelled command', ['rn'], /there is no such command. Did you mean run\?$/],
     ['a missing SQL statement', ['query'], /arguments: 0 given, at least 1 needed$/],
@@ -103,7 +103,7 @@ describe('bad usage', () => {
     const folder = { AGENT_WAREHOUSE_DATA: join(data, 'file', 'data') }
     const { code, err } = await command(['run'], { ...environment, ...folder })
     expect(code).toBe(2)
-    expect(lines(err)[0]).toContain('cannot be written or read: it is a file, or in one')
+    expect(lines(err)[0]).toContain('is a file, or is inside a file')
   })
 
   it('a data folder that the system cannot create exits with code 2', async () => {

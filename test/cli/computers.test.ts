@@ -60,7 +60,7 @@ describe('computers', () => {
     const id = await idOf(platform, FARM)
     const text = await platform.run(['computers', verb, FARM], { answers: 'yes' })
     expect(text.code, text.err).toBe(0)
-    expect(text.err).toMatch(new RegExp(`build-farm \\(${id}\\).*\\. Go on\\? \\[y/N\\]`))
+    expect(text.err).toMatch(new RegExp(`build-farm \\(${id}\\).*\\. Continue\\? \\[y/N\\]`))
     expect(text.out).toMatch(said)
     const path = `/api/v0/computers/${id}`
     expect(platform.changes()).toEqual([
@@ -78,7 +78,7 @@ describe('computers', () => {
   it('delete names the computer and its state in the question; the computer is gone afterwards', async () => {
     const { run } = await stage()
     const { err } = await run(['computers', 'delete', FARM], { answers: 'y' })
-    expect(err).toMatch(/^delete the computer build-farm \(\S+\), which is active now\. Go on\?/)
+    expect(err).toMatch(/^delete the computer build-farm \(\S+\), which is active now\. Continue\?/)
     expect(await run(['computers', 'delete', FARM, '--yes'])).toMatchObject({ code: 2, out: '' })
   })
 })
@@ -164,7 +164,7 @@ describe('computers wait', () => {
     const { run } = await stage()
     const { code, out, err } = await run([...wait('nightly-runner'), '--timeout', '0.1s'])
     expect({ code, out }).toEqual({ code: 4, out: '' })
-    expect(linesOf(err).at(-2)).toMatch(/the time is over: nightly-runner \S+ is provisioning/)
+    expect(linesOf(err).at(-2)).toMatch(/timed out: nightly-runner \S+ is provisioning/)
     expect(linesOf(err).at(-1)).toContain('--timeout')
   })
 })

@@ -206,7 +206,11 @@ describe('a key from a file', () => {
     ['is empty', (path) => writeFile(path, ''), /AGENT_API_KEY_FILE \(\S+\/key\) is empty/],
     ['is blank', (path) => writeFile(path, ' \n\n'), /is empty/],
     ['is a folder', (path) => mkdir(path).then(() => undefined), /is a folder/],
-    ['holds two lines', (path) => writeFile(path, 'a\nb\n'), /has characters that no key has/],
+    [
+      'holds two lines',
+      (path) => writeFile(path, 'a\nb\n'),
+      /contains characters that a key cannot contain/,
+    ],
     ['is large', (path) => writeFile(path, 'k'.repeat(70_000)), /too large to be a key/],
   ])('that %s is refused with exit code 2', async (_, make, message) => {
     const { here, cwd, emulator } = await stage()
@@ -264,7 +268,7 @@ describe('a key that the configuration names', () => {
     [`['false']`, /key_command: 'false' ended with 1/],
     [`['true']`, /key_command \(true\) is empty/],
     [`['no-such-program-here']`, /is not a program on this machine/],
-    [`['yes']`, /prints more than a key/],
+    [`['yes']`, /printed more than a key/],
     [`'echo key'`, /key_command/],
     ['[]', /key_command/],
   ])(

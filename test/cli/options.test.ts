@@ -203,7 +203,7 @@ describe('a data folder that is a file, or inside one', () => {
     for (const path of [data, `${data}/data`]) {
       const { code, out, err } = await run([...line.split(' '), '--data', path])
       expect({ code, out }).toEqual({ code: 2, out: '' })
-      expect(linesOf(err)[0]).toContain(`${path} cannot be written or read: it is a file`)
+      expect(linesOf(err)[0]).toContain(`${path} is a file, or is inside a file`)
       expect(linesOf(err)).toHaveLength(2)
     }
   })

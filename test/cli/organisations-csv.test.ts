@@ -59,7 +59,7 @@ describe('a CSV file of organisations', () => {
       ['name,base_url,key_command'],
       "{csv}:1: there is no column 'key_command'",
     ],
-    ['no organisation', [HEADER, ''], '{csv}:2: there is no organisation in the file'],
+    ['no organisation', [HEADER, ''], '{csv}:2: the file contains no organisation'],
     ['a missing key', [HEADER, 'a,https://a,A', '', 'b,https://b,'], '{csv}:4: needs exactly one'],
     ['two keys', [`${HEADER},key_file`, 'a,https://a,A,a'], '{csv}:2: needs exactly one of'],
     ['a missing address', [HEADER, 'a,,A'], '{csv}:2 base_url: '],
@@ -68,9 +68,9 @@ describe('a CSV file of organisations', () => {
       [HEADER, 'a,https://a,A-B'],
       '{csv}:2 key_env: must be the name of',
     ],
-    ['a repeated name', [HEADER, 'a,https://a,A', 'a,https://b,B'], "{csv}:3: 'a' is in line 2 al"],
+    ['a repeated name', [HEADER, 'a,https://a,A', 'a,https://b,B'], "{csv}:3: 'a' is already in line 2"],
     ['a missing field', [HEADER, 'a,https://a'], '{csv}:2: 2 fields instead of 3'],
-    ['an unclosed quote', [HEADER, '"a,https://a,A'], '{csv}:2: a quote that does not end'],
+    ['an unclosed quote', [HEADER, '"a,https://a,A'], '{csv}:2: a quote that is not closed'],
   ])('with %s is refused with the line number', async (_, lines, message) => {
     await expect(configOf(lines)).rejects.toThrow(message)
     await expect(configOf(lines)).rejects.toBeInstanceOf(UsageError)

@@ -79,7 +79,7 @@ describe('permissions', () => {
       expect((await lstat(join(data, 'runs'))).mode & 0o777).toBe(0o750)
       expect((await lstat(join(data, 'state', 'redaction.key'))).mode & 0o777).toBe(0o600)
       const { out } = await command(['doctor', '--config', config], environment)
-      expect(out).toMatch(/^ok +permissions +its owner and group alone/m)
+      expect(out).toMatch(/^ok +permissions +only its owner and group/m)
       const closed = join(data, '..', 'closed')
       const variables = { AGENT_WAREHOUSE_DATA: closed, AGENT_WAREHOUSE_UMASK: '077' }
       const result = await command([...SYNC, '--config', config], { ...environment, ...variables })
@@ -124,13 +124,13 @@ describe('permissions', () => {
     const { code, out } = await command(['doctor'], environment)
     expect(code).toBe(0)
     expect(out).toMatch(
-      /^warning +permissions +.*state \(755\), state\/redaction\.key \(640\)\. To close them: chmod -R g-rwx,o-rwx /m,
+      /^warning +permissions +.*state \(755\), state\/redaction\.key \(640\)\. To fix this: chmod -R g-rwx,o-rwx /m,
     )
-    const [, fix = ''] = /To close them: (chmod .*?')\./.exec(out) ?? []
+    const [, fix = ''] = /To fix this: (chmod .*?')\./.exec(out) ?? []
     await promisify(execFile)('sh', ['-c', fix])
     expect(await wider(data, 0o077)).toEqual([])
     const open = await command(['doctor'], { ...environment, AGENT_WAREHOUSE_UMASK: '027' })
-    expect(open.out).toMatch(/^ok +permissions +its owner and group alone/m)
+    expect(open.out).toMatch(/^ok +permissions +only its owner and group/m)
   })
 
   test('the data folder in a git repository ignores all but its seeds, and keeps a changed .gitignore', async () => {

@@ -144,7 +144,7 @@ describe('a platform command', () => {
     const { run } = await stage({ intercept: () => problem(429, { 'retry-after': '86400' }) })
     const { code, out, err } = await run(['limits', 'list'])
     expect({ code, out }).toEqual({ code: 4, out: '' })
-    expect(linesOf(err).at(-1)).toBe('  Ask again later.')
+    expect(linesOf(err).at(-1)).toBe('  Try again later.')
   })
 
   it('exits with code 1 when a change fails with a 503, and says that it may have been done', async () => {
@@ -154,7 +154,7 @@ describe('a platform command', () => {
     const { code, out, err } = await run(['computers', 'delete', 'build-farm', '--yes'])
     expect({ code, out }).toEqual({ code: 1, out: '' })
     expect(linesOf(err)[0]).toMatch(/DELETE \S+: 503 A title/)
-    expect(linesOf(err).at(-1)).toContain('not known whether the platform did it')
+    expect(linesOf(err).at(-1)).toContain('not known whether the platform made the change')
     expect(changes()).toHaveLength(1)
   })
 

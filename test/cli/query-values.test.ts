@@ -83,7 +83,7 @@ describe('the output of query', () => {
   it('is described in --help', async () => {
     const { out } = await command(['query', '--help'])
     expect(out.replaceAll(/\s+/g, ' ')).toContain(
-      'json and csv into a pipe or a file: every value as it is',
+      'In a pipe or a file, json and csv contain every value unchanged',
     )
   })
 })

@@ -46,7 +46,7 @@ describe('readiness reports', () => {
     const { code, err } = await run(['readiness', 'list'], { environment: { AGENT_APP_URL: '' } })
     expect(code).toBe(2)
     expect(linesOf(err)).toEqual([
-      expect.stringContaining('on the application host, which is not known'),
+      expect.stringContaining('on the web application host, which is not configured'),
       expect.stringContaining('AGENT_APP_URL'),
     ])
     expect(emulator.requests).toEqual([])

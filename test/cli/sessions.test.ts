@@ -39,7 +39,7 @@ describe('sessions', () => {
     ]
     const { code, out, err } = await platform.run(update, { answers: 'y' })
     expect(code, err).toBe(0)
-    expect(err).toMatch(/^change model, tags of the session .* Go on\?/)
+    expect(err).toMatch(/^change model, tags of the session .* Continue\?/)
     expect(out).toMatch(/^model +\| "atlas-2-thinking" +\| "atlas-9"$/m)
     expect(out).toMatch(/^tags\["?x"?\]\.?\S* +\| NULL +\| "x"$/m)
     const again = await platform.run([...update, '--untag', 'release', '--yes', '--json'])
@@ -88,7 +88,7 @@ describe('sessions', () => {
     const [running, , idle] = ids(platform)
     const first = await platform.run(['sessions', 'interrupt', running], { answers: 'y' })
     expect(first.code, first.err).toBe(0)
-    expect(first.err).toContain('which is running. Go on?')
+    expect(first.err).toContain('which is running. Continue?')
     expect(first.out).toMatch(/was running and is idle$/m)
     const second = await platform.run(['sessions', 'interrupt', idle, '--yes', '--json'])
     expect(JSON.parse(second.out)).toEqual({

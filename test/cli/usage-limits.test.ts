@@ -45,7 +45,7 @@ describe('limits', () => {
     const { code, out } = await platform.run(['limits', 'list'])
     expect(code).toBe(0)
     expect(linesOf(out)[0]).toBe(
-      'Global limit: 5,000,000 credits for each user without one of their own',
+      'Global limit: 5,000,000 credits for each user who has no limit of their own',
     )
     expect(out).toMatch(/^\S+@acme\.example +\| 20000000$/m)
     expect((await limitsOf(platform)).userLimits).toHaveLength(3)
@@ -58,7 +58,7 @@ describe('limits', () => {
       answers: 'y',
     })
     expect({ code, err }, err).toMatchObject({ code: 0 })
-    expect(err).toMatch(new RegExp(`^1 limit of users: ${email} .* → 7,000,000\\. Go on\\?`))
+    expect(err).toMatch(new RegExp(`^1 limit of users: ${email} .* → 7,000,000\\. Continue\\?`))
     expect(out).toMatch(/\| 7,000,000 \| set$/m)
     expect((await limitsOf(platform)).userLimits).toContainEqual({ email, limit: 7_000_000 })
   })
@@ -193,7 +193,7 @@ describe('limits set --csv', () => {
       expect.stringMatching(
         /PUT \S+: 400 Bad Request: the second is bad.*; 100 of \d+ limits were set before$/,
       ),
-      expect.stringContaining('Repeat the command'),
+      expect.stringContaining('Run the command again'),
     ])
     isBroken = false
     expect(JSON.parse((await platform.run(set)).out)).toMatchObject({
@@ -225,9 +225,9 @@ describe('limits set --csv', () => {
     ['a user that is not an e-mail address', 'ada,1000', /'ada' is not an e-mail address/],
     ['a field too many', 'ada@acme.example,1000,x', /3 fields instead of 2/],
     ['a field too few', 'ada@acme.example', /1 field instead of 2/],
-    ['an unclosed quote', '"ada@acme.example,1000', /a quote that does not end/],
-    ['text after a quote', '"ada@acme.example"x,1000', /text after a quote/],
-    ['a repeated user', 'USER3@acme.example,9', /USER3@acme\.example is in line 5 already/],
+    ['an unclosed quote', '"ada@acme.example,1000', /a quote that is not closed/],
+    ['text after a closing quote', '"ada@acme.example"x,1000', /text after a closing quote/],
+    ['a repeated user', 'USER3@acme.example,9', /USER3@acme\.example is already in line 5/],
   ])('refuses %s in line 57 with the line number, before any request', async (_, line, message) => {
     const { run, emulator } = await stage()
     const file = await csvOf('email,limit', ...good, line, 'bob@acme.example,1')
@@ -241,7 +241,7 @@ describe('limits set --csv', () => {
 
   it.each([
     ['a wrong header', ['user,limit', 'a@b.example,1'], /:1: the header is 'user,limit'/],
-    ['a file without users', ['email,limit', ''], /:2: there is no user in the file/],
+    ['a file without users', ['email,limit', ''], /:2: the file contains no user/],
     ['an empty file', [''], /:1: the header is ''/],
     ['two broken lines', ['email,limit', 'a,1', 'b,2'], /:2: .* \(and 1 broken line after it\)/],
   ])('refuses %s', async (_, lines, message) => {
@@ -271,8 +271,8 @@ describe('a limits command that cannot succeed', () => {
     ['a blank global limit', ['set-global', ' '], /argument 3 is empty/],
     ['an empty limit', ['set', 'ada@acme.example', ''], /argument 4 is empty/],
     ['an undefined limit', ['set', 'ada@acme.example', 'null'], /the limit: 'null' is not/],
-    ['a user without a limit', ['set', 'ada@acme.example'], /name a user and a limit/],
-    ['a user and a file', ['set', 'a@b.example', '1', '--csv', 'x.csv'], /name a user and a limit/],
+    ['a user without a limit', ['set', 'ada@acme.example'], /give a user and a limit/],
+    ['a user and a file', ['set', 'a@b.example', '1', '--csv', 'x.csv'], /give a user and a limit/],
     ['an invalid e-mail address', ['set', 'ada', '1'], /'ada' is not an e-mail address/],
     ['an invalid limit', ['set', 'ada@acme.example', '1e6'], /the limit: '1e6' is not/],
     ['a missing file', ['set', '--csv', '/no/such.csv'], /--csv: \/no\/such\.csv/],

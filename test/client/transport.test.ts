@@ -178,7 +178,7 @@ describe('the client', () => {
     })
     const range = { first: '2026-03-01' as Day, last: '2026-03-02' as Day }
     const failure = client.ask('tools', { range, isDivisible: true })
-    await expect(failure).rejects.toThrow(/504|no whole answer/)
+    await expect(failure).rejects.toThrow(/504|no complete answer/)
     expect(requests).toHaveLength(1)
   })
 

@@ -92,7 +92,7 @@ describe('doctor', () => {
     expect(finding(without, 'resources')?.message).toBe(
       "the credential of 'default' may read usage_limits, computers",
     )
-    expect(finding(without, 'readiness')?.message).toContain('no application host')
+    expect(finding(without, 'readiness')?.message).toContain('no web application host')
     const all = await examined({ url, appUrl })
     expect(finding(all, 'resources')?.message).toContain('readiness_reports')
     expect(finding(all, 'readiness')).toBeUndefined()
@@ -110,7 +110,7 @@ describe('doctor', () => {
       /^the credential of 'default' may not read activity, users, but may read tokens, tools, productivity: .*403/,
     )
     expect(finding(findings, 'role')?.hint).toContain(
-      'A run lands what is allowed, and ends with 5',
+      'A run loads what is allowed, and exits with 5',
     )
     expect(exitCodeOf(findings)).toBe(5)
   })
@@ -267,7 +267,7 @@ describe('doctor on the files of the data folder', () => {
     const before = await readdir(data, { recursive: true })
     const findings = await examined({ data, url, isThorough: true })
     expect(problems(findings)).toEqual([NO_WAREHOUSE])
-    expect(finding(findings, 'contents')?.message).toContain('all 24 files are as they landed')
+    expect(finding(findings, 'contents')?.message).toContain('all 24 files are unchanged')
     expect(await readdir(data, { recursive: true })).toEqual(before)
   })
 

@@ -120,7 +120,7 @@ describe('an implausible Date', () => {
     const { result } = await syncFrom(url, data, { world: testWorld(Date.parse(NOW)) })
     expect(result.stoppedBy).toBeInstanceOf(ClockError)
     expect(result.stoppedBy?.message).toBe(
-      "this machine's clock says 2026-03-10T06:00:00Z, the platform sends a Date that is no date: it is unknown which days are over there",
+      "this machine's clock says 2026-03-10T06:00:00Z, the platform sends a Date that is not a valid date: it is unknown which days are over there",
     )
     expect(requests).toHaveLength(1)
     expect(await readdir(data)).not.toContain('lake')

@@ -134,10 +134,10 @@ it('a plan of entity resources lists the requests without sending any', async ()
   expect(await plan()).toEqual({
     hook_events: '0 recorded and not landed yet',
     enterprise_controls: 'the whole history',
-    usage_limits: 'all, as they are',
+    usage_limits: 'a snapshot of all',
     readiness_reports: 'every page',
-    computers: 'all, as they are',
-    computer_metrics: '0 known computers, since their last sample',
+    computers: 'a snapshot of all',
+    computer_metrics: 'samples of 0 computers, since the last one',
     sessions: '1 due',
     messages: '0 due',
   })
@@ -145,7 +145,7 @@ it('a plan of entity resources lists the requests without sending any', async ()
   const asked = emulator.requests.length
   const { enterprise_controls, computer_metrics, sessions } = await plan()
   expect(enterprise_controls).toMatch(/^revisions after \d+$/)
-  expect(computer_metrics).toBe('4 known computers, since their last sample')
+  expect(computer_metrics).toBe('samples of 4 computers, since the last one')
   expect(sessions).toMatch(/^[1-9] due$/)
   expect(emulator.requests).toHaveLength(asked)
 })
@@ -170,9 +170,9 @@ it('status shows when each resource was last fetched, and which nights cannot be
   expect(byResource['enterprise_controls']).toMatchObject({ latestDay: '2026-03-12', missed: [] })
   expect(byResource['hook_events']).toBeUndefined()
   const text = (await command(['status', '--data', data])).out
-  expect(text).toContain("readiness    not asked for: 'default' has no application host")
+  expect(text).toContain("readiness    not requested: 'default' has no web application host")
   expect(text).toMatch(
-    /usage_limits +new on 2 days, last fetched 2026-03-12; 1 night missed for good/,
+    /usage_limits +new on 2 days, last fetched 2026-03-12; 1 night cannot be fetched any more/,
   )
 })
 
@@ -305,7 +305,7 @@ describe('sessions and messages', () => {
       expect(problems.join()).toBe(
         requests.length === 0
           ? ''
-          : 'sessions of org_demo: the platform does not serve unknown-session; an id is requested on three nights, then no more',
+          : 'sessions of org_demo: the platform does not serve unknown-session; an id is requested in three nights, then no more',
       )
     }
     expect(asked).toEqual([1, 1, 1, 0, 0])
@@ -336,9 +336,9 @@ describe('sessions and messages', () => {
       })
       expect(result.failed).toBe(0)
       expect(problems).toEqual([
-        'sessions of org_demo: requested by id, but not on the platform (404): absent',
-        'sessions of org_demo: requested by id, but forbidden with this key (403): hidden',
-        `messages of org_demo: requested by id, but not on the platform (404): ${sessionId}/absent`,
+        'sessions of org_demo: requested by id, but not found on the platform (404): absent',
+        'sessions of org_demo: requested by id, but forbidden for this key (403): hidden',
+        `messages of org_demo: requested by id, but not found on the platform (404): ${sessionId}/absent`,
       ])
     }
   })

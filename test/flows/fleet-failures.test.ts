@@ -175,7 +175,7 @@ it('a second name of one organisation is refused, and its ledger is written once
     const { outcome } = await landed(twice, { data, atOnce })
     expect(outcome.exitCode).toBe(ExitCode.usage)
     expect(outcome.problems.map(({ message }) => message)).toEqual([
-      "'again': the credential of 'again' belongs to the organisation 'org_demo', which is in the configuration as 'number 1' already",
+      "'again': the credential of 'again' belongs to the organisation 'org_demo', which is already configured as 'number 1'",
     ])
     expect(outcome.results[1]).toMatchObject({ orgId: 'org_demo', stoppedBy: null })
   }

@@ -39,7 +39,7 @@ describe('a file in place of a folder', () => {
       for (const args of [SYNC, ['doctor'], ['rebuild']]) {
         const { code, err, out } = await command(args, { AGENT_WAREHOUSE_DATA: data })
         expect(code).toBe(2)
-        expect(`${out}${err}`).toContain(`${path} is a file, and a folder belongs there`)
+        expect(`${out}${err}`).toContain(`${path} is a file, but must be a folder`)
       }
     },
   )
@@ -82,8 +82,8 @@ describe('a folder in place of a file', () => {
     const { code, err } = await sync()
     expect({ code, err }).toMatchObject({ code: 2 })
     expect(err.trim().split('\n').slice(-2)).toEqual([
-      `agent-warehouse: ${path} is a folder, and a file belongs there`,
-      '  Move it away, then run again: a file that is lacking is made again.',
+      `agent-warehouse: ${path} is a folder, but must be a file`,
+      '  Move it away, then run again: the file will be created again.',
     ])
     await rm(path, { recursive: true })
     expect(await sync()).toMatchObject({ code: 0 })

@@ -181,7 +181,7 @@ describe('a day whose pages have landed before', () => {
     await writeFile(join(folder, file), 'damaged')
     const { world } = await recheck(paged, data)
     expect(world.events).toContainEqual(
-      expect.objectContaining({ message: expect.stringContaining('landed again') as string }),
+      expect.objectContaining({ message: expect.stringContaining('written again') as string }),
     )
     expect(await stateOf(data)).toEqual(before)
   })

@@ -64,7 +64,7 @@ it.each(DAMAGES)('doctor reports a ledger that %s', async (_, damage) => {
   expect(await problemsFound()).toEqual([])
   await damage(ledger)
   expect((await problemsFound()).map(({ message }) => message).join()).toMatch(
-    /that the ledger does not know: |no ledger has/,
+    /that the ledger does not list: |no ledger lists/,
   )
 })
 

@@ -39,7 +39,7 @@ it('the user’s seeds reach the warehouse, and a broken seed leaves it as it wa
   await writeFile(join(data, 'seeds', 'team.csv'), 'user,team\n')
   const rebuilt = await command(['rebuild', '--log', 'text'], environment)
   expect(rebuilt, rebuilt.err).toMatchObject({ code: 0 })
-  expect(rebuilt.err).toContain("team.csv is not used: there is no seed 'team'")
+  expect(rebuilt.err).toContain("team.csv is not used, because there is no seed 'team'")
   expect(JSON.parse((await command(query, environment)).out)).toEqual(expected)
   const status = await command(['status'], environment)
   expect(status.out).toMatch(/stale +platform\.users: its newest row was fetched \d+ days ago/)

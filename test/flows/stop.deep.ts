@@ -89,7 +89,7 @@ describe('a signal', () => {
       const { paged, data, environment } = await stage()
       const running = startUntil({ paged, data, environment }, 'u4', async (self, answer) => {
         self.kill(signal)
-        await self.untilPrinted('nothing more is asked for')
+        await self.untilPrinted('no more requests are sent')
         answer()
       })
       const { code, err } = await running.outcome
@@ -107,7 +107,7 @@ describe('a signal', () => {
     const { paged, data, environment } = await stage()
     const running = startUntil({ paged, data, environment }, 'u4', async (self) => {
       self.kill('SIGTERM')
-      await self.untilPrinted('nothing more is asked for')
+      await self.untilPrinted('no more requests are sent')
       self.kill('SIGINT')
     })
     const { code, err } = await running.outcome
@@ -147,7 +147,7 @@ describe('a signal', () => {
     const { paged, data, environment } = await stage()
     const running = startUntil({ paged, data, environment }, 'u8', async (self, answer) => {
       self.kill('SIGTERM')
-      await self.untilPrinted('nothing more is asked for')
+      await self.untilPrinted('no more requests are sent')
       answer()
     })
     expect((await running.outcome).code).toBe(4)

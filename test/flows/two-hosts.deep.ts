@@ -54,7 +54,7 @@ describe('law 12: two hosts on one volume', () => {
     expect(err).toMatch(
       /the data folder is in use by run \S+ \(process \d+ on a, since \S+, 0 min\), last heartbeat \S+/,
     )
-    expect(err).toMatch(/Wait until it ends\. If it hangs, end that process/)
+    expect(err).toMatch(/Wait until it ends\. If it hangs, stop that process/)
     answer()
     expect(await running.outcome).toMatchObject({ code: 0 })
   })

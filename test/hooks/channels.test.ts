@@ -155,7 +155,7 @@ describe('a delivery over HTTP', () => {
     'ftp://127.0.0.1/',
     'file:///etc/passwd',
   ])('is refused when the address is %s', async (url) => {
-    const reason = 'CHAT_URL is no https address (plain http is for this machine alone)'
+    const reason = 'CHAT_URL is not an https URL (plain http is accepted for this machine only)'
     expect(await attempt(CHAT, { CHAT_URL: url })).toEqual({ kind: 'refused', reason })
   })
 })

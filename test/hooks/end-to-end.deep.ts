@@ -193,8 +193,8 @@ describe('hooks status', () => {
       events.filter(({ installed, runnable }) => installed && runnable).map(({ event }) => event),
     ).toEqual(['Stop'])
     const text = (await command(['hooks', 'status', ...where])).out
-    expect(text).toMatch(/^Stop {10}installed, last came \d{4}/m)
-    expect(text).toMatch(/^Notification {2}not installed, has not come yet/m)
+    expect(text).toMatch(/^Stop {10}installed, last received \d{4}/m)
+    expect(text).toMatch(/^Notification {2}not installed, never received/m)
     expect(text).toContain("to 'team', 1 attempt: answered with 404")
   })
 

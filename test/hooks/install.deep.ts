@@ -49,7 +49,7 @@ describe('hooks install', () => {
     expect((await hooks('install')).out).toMatch(/unchanged[\s\S]*not changed\n$/)
     expect((await hooks('uninstall')).out).toContain('removed')
     expect(await read(file)).toBe(SETTINGS)
-    expect((await hooks('uninstall')).out).toContain('nothing of ours is registered')
+    expect((await hooks('uninstall')).out).toContain('nothing is registered')
   })
 
   it('creates the settings file when there is none', async () => {
@@ -106,7 +106,7 @@ describe('hooks install', () => {
   it.each([
     ['{"hooks": {}\n  "a": 1}', '2:3: '],
     ['', '1:1: value expected'],
-    ['{"hooks": 7}', "1:11: 'hooks' is no object"],
+    ['{"hooks": 7}', "1:11: 'hooks' is not an object"],
   ])(
     'refuses broken settings %j with line and column, and changes nothing',
     async (text, message) => {

@@ -31,7 +31,7 @@ describe('a disk error', () => {
     [
       'the code of a file size limit',
       system('EFBIG'),
-      'no space left: a file may not grow further',
+      'no space left: the file has reached its size limit',
     ],
     ['the code of a read-only disk', system('EROFS'), 'the disk is read-only'],
     ['the message of DuckDB', new Error('IO Error: …: No space left on device'), 'no space left'],

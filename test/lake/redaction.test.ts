@@ -337,6 +337,6 @@ describe('the redaction key of a data folder', () => {
   it('is refused when it was cut off', async () => {
     const data = await temporaryFolder()
     await writeAtomic(join(data, 'state', 'redaction.key'), 'abc')
-    await expect(openRedaction(data)).rejects.toThrow('is not the key it was made as')
+    await expect(openRedaction(data)).rejects.toThrow('is not the original key')
   })
 })

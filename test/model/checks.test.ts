@@ -132,7 +132,7 @@ it('build refuses two checks of one name, unless one has a name of its own', asy
   const one = 'accepted_values: {arguments: {values: [1]}}'
   const build = (other: string) => bench.build(project("(1, 'x')", { column: `${one}, ${other}` }))
   await expect(build(one)).rejects.toThrow(
-    "models/t.yml: two checks are called 'accepted_values_t_a'",
+    "models/t.yml: two checks have the name 'accepted_values_t_a'",
   )
   const { checks } = await build('accepted_values: {name: only_one, arguments: {values: [1]}}')
   expect(checks.map(({ check }) => check)).toEqual(['accepted_values_t_a', 'only_one'])

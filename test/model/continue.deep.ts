@@ -251,14 +251,14 @@ it('a retry refuses a changed file of the failed build, and changed results', as
   db.close()
   await expect(retry()).rejects.toMatchObject({
     exitCode: 2,
-    message: expect.stringContaining('is not what run run-2 left') as string,
+    message: expect.stringContaining('is not the file that run run-2 left') as string,
   })
   await fails()
   const results = join(places.artifacts.folder, 'run_results.json')
   await writeFile(results, (await readFile(results, 'utf8')).replaceAll('"error"', '"success"'))
   await expect(retry()).rejects.toMatchObject({
     exitCode: 2,
-    message: expect.stringContaining('results of run run-2 are not on record') as string,
+    message: expect.stringContaining('results of run run-2 are no longer recorded') as string,
   })
   await fails()
   await retry()

@@ -45,7 +45,9 @@ describe('the order of models', () => {
 
   it('reports a cycle without the path to it', () => {
     const nodes = [node('a', ['b']), node('b', ['c']), node('c', ['d']), node('d', ['b'])]
-    expect(() => inOrder(nodes)).toThrow('models/b/b.sql: models go in a circle: b -> c -> d -> b')
+    expect(() => inOrder(nodes)).toThrow(
+      'models/b/b.sql: models depend on each other in a cycle: b -> c -> d -> b',
+    )
   })
 
   it('reports a model that reads itself as a cycle', () => {

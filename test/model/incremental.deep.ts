@@ -205,7 +205,7 @@ describe('a published file is replaced by a full build', () => {
     await bench.write(`update meta.models set engine = 'DuckDB v1.0.0, storage v1.0.0'`)
     expect(intervalsOf(await bench.build(DAILY))).toBeUndefined()
     expect(refreshes(bench)).toEqual([
-      'fct_user_day: it was made with DuckDB v1.0.0, storage v1.0.0',
+      'fct_user_day: it was built with DuckDB v1.0.0, storage v1.0.0',
     ])
   })
 })

@@ -143,7 +143,7 @@ describe('a project is refused with file and line because of', () => {
       'a column described twice',
       { 'models/marts/fct_user.yml': MART.replace('- name: sessions', '- name: user_id') },
       [],
-      "models/marts/fct_user.yml:10: column 'user_id' is there twice",
+      "models/marts/fct_user.yml:10: column 'user_id' appears twice",
     ],
     [
       'an unknown test',
@@ -200,7 +200,7 @@ describe('a project is refused with file and line because of', () => {
       'an unsupported materialization',
       { 'dbt_project.yml': PROJECT_YML.replace('+materialized: view', '+materialized: ephemeral') },
       [],
-      "dbt_project.yml:6: +materialized: the built-in runner makes 'view', 'table' and 'incremental'",
+      "dbt_project.yml:6: +materialized: the built-in runner supports 'view', 'table' and 'incremental'",
     ],
     [
       'an unknown folder',
@@ -242,7 +242,7 @@ describe('a project is refused with file and line because of', () => {
       'an unsupported strategy',
       { 'models/marts/fct_user.sql': "{{ config(incremental_strategy='merge') }} select 1" },
       [],
-      "models/marts/fct_user.sql:1: config: incremental_strategy: the built-in runner knows the strategy 'delete+insert'",
+      "models/marts/fct_user.sql:1: config: incremental_strategy: the built-in runner supports the strategy 'delete+insert'",
     ],
     [
       'an unknown model in a hook',
@@ -270,7 +270,7 @@ describe('a project is refused with file and line because of', () => {
         'models/staging/stg_user.sql': "select * from {{ ref('fct_user') }}",
       },
       [],
-      'models/marts/fct_user.sql:2: models go in a circle: fct_user -> stg_user -> fct_user | Take one of these references out.',
+      'models/marts/fct_user.sql:2: models depend on each other in a cycle: fct_user -> stg_user -> fct_user | Remove one of these references.',
     ],
     [
       'a source described twice',
@@ -308,14 +308,14 @@ describe('doc blocks', () => {
     [{ 'models/marts/fct_user.yml': CALLED }, "fct_user.yml:3: unknown doc block 'user_id'"],
     [
       { 'models/marts/fct_user.yml': CALLED.replace('doc(', 'var('), 'models/docs.md': DOCS },
-      "fct_user.yml:3: a description has no tag but {{ doc('name') }}",
+      "fct_user.yml:3: a description must not contain a tag other than {{ doc('name') }}",
     ],
     [{ 'models/a.md': `${DOCS}{% docs more %}` }, "a.md:5: a doc block is '{% docs name %}"],
     [{ 'models/a.md': '{% enddocs %}' }, "a.md:1: a doc block is '{% docs name %}"],
-    [{ 'models/a.md': '\n{% docs a %} {% enddocs %}' }, "a.md:2: doc block 'a' must say something"],
+    [{ 'models/a.md': '\n{% docs a %} {% enddocs %}' }, "a.md:2: doc block 'a' must not be empty"],
     [
       { 'models/a.md': '{% docs a %}{{ b }}{% enddocs %}' },
-      "a.md:1: doc block 'a' has a tag in it",
+      "a.md:1: doc block 'a' must not contain a tag",
     ],
     [
       { 'models/a.md': DOCS, 'models/b.md': DOCS },

@@ -93,7 +93,7 @@ describe('law 7: a failed check', () => {
     )
     const table = 'dbt_test__audit.accepted_values_fct_user_sessions'
     expect(error).toMatchObject({
-      hint: expect.stringContaining(`The file that failed is ${failedFile}.`) as string,
+      hint: expect.stringContaining(`The failed file is ${failedFile}.`) as string,
     })
     expect(error).toMatchObject({
       hint: expect.stringContaining(

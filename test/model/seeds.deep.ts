@@ -170,7 +170,7 @@ it('a CSV file of no seed causes a warning', async () => {
   const { warnings, build } = await seeded()
   await build({ 'team.csv': HEADER, 'notes.txt': '' })
   expect(warnings).toEqual([
-    "/team.csv is not used: there is no seed 'team'. Did you mean 'teams'?",
+    "/team.csv is not used, because there is no seed 'team'. Did you mean 'teams'?",
   ])
 })
 
@@ -191,28 +191,28 @@ describe('a seed file is refused with its line, and the warehouse stays, because
     [
       'a column twice',
       `member,seats,valid_from,member\n`,
-      "teams.csv:1: column 'member' is there twice",
+      "teams.csv:1: column 'member' appears twice",
     ],
     ['no header', '', 'teams.csv:1: the first line must name the columns'],
     [
       'an invalid date',
       `${HEADER}${good},b,1,14.01.2026\n`,
-      "teams.csv:3: column 'valid_from': '14.01.2026' is no date | Write YYYY-MM-DD, like 2026-01-31.",
+      "teams.csv:3: column 'valid_from': '14.01.2026' is not a date | Write YYYY-MM-DD, such as 2026-01-31.",
     ],
     [
       'a date that does not exist',
       `${HEADER}${good},b,1,2026-02-30\n`,
-      "teams.csv:3: column 'valid_from': '2026-02-30' is no date",
+      "teams.csv:3: column 'valid_from': '2026-02-30' is not a date",
     ],
     [
       'an invalid number after a text of two lines and an empty line',
       `${HEADER},"a\nb",1,2026-01-14\n\n,b,many,2026-01-14\n`,
-      "teams.csv:5: column 'seats': 'many' is no whole number | Write digits alone, like 1200.",
+      "teams.csv:5: column 'seats': 'many' is not a whole number | Write only digits, such as 1200.",
     ],
     [
       'a number that would be rounded',
       `${HEADER},"a\nb",1,2026-01-14\n\n,b,12.5,2026-01-14\n`,
-      "teams.csv:5: column 'seats': '12.5' is no whole number",
+      "teams.csv:5: column 'seats': '12.5' is not a whole number",
     ],
     [
       'a line with a field too few',
@@ -237,7 +237,7 @@ describe('a seed file is refused with its line, and the warehouse stays, because
     [
       'a text that is not UTF-8',
       latin,
-      'teams.csv:3: the file is not UTF-8 | In a workbook, save it as "CSV UTF-8".',
+      'teams.csv:3: the file is not UTF-8 | In a spreadsheet program, save it as "CSV UTF-8".',
     ],
     [
       'a text in UTF-16',
@@ -265,7 +265,7 @@ describe('a seed’s yml is refused with file and line because of', () => {
     [
       'an unknown type',
       { 'seeds/teams.yml': yml.replace('seats: bigint', 'seats: number') },
-      "seeds/teams.yml:5: seeds.0.config.column_types.seats: a seed's column is varchar",
+      "seeds/teams.yml:5: seeds.0.config.column_types.seats: the type of a seed's column must be varchar",
     ],
     [
       'a type of an unknown column',

@@ -262,17 +262,17 @@ describe('a snapshot is refused with file and line because of', () => {
     [
       'the strategy check without check_cols',
       'strategy: check',
-      'the strategy check needs check_cols',
+      'check_cols is required for the strategy check',
     ],
     [
       'the strategy timestamp without updated_at',
       'strategy: timestamp',
-      'the strategy timestamp needs updated_at',
+      'updated_at is required for the strategy timestamp',
     ],
     [
       'the columns of both strategies',
       'strategy: check, check_cols: all, updated_at: seen',
-      'no other has it',
+      'and only for it',
     ],
     [
       'an unknown column',
@@ -282,7 +282,7 @@ describe('a snapshot is refused with file and line because of', () => {
     [
       'an unknown value of hard_deletes',
       'strategy: check, check_cols: all, hard_deletes: new_record',
-      "knows 'ignore'",
+      "supports 'ignore'",
     ],
   ]
   it.each(cases)('%s', async (_, config, message) => {

@@ -74,7 +74,7 @@ describe('spark-submit', () => {
   it('without Java is reported', async () => {
     await expect(submitted('echo "JAVA_HOME is not set" >&2; exit 1')).rejects.toMatchObject({
       exitCode: 2,
-      message: '--engine spark: Spark finds no Java',
+      message: '--engine spark: Spark did not find Java',
     })
   })
 })

@@ -56,15 +56,15 @@ it('a failed unit test prevents publishing, and shows the given, expected and ma
   expect(error.message).toBe(
     "a unit test of 'fct_user' failed: sessions_add_up (models/marts/fct_user.yml:16)",
   )
-  expect(error.hint).toBe(`Nothing was published; the last warehouse is in its place.
+  expect(error.hint).toBe(`Nothing was published; the previous warehouse stays in place.
 sessions_add_up
   given ref('stg_user')
     {"user_id":"u1","sessions":1}
     {"user_id":"u1","sessions":2}
     {"user_id":"it's","sessions":null}
-  expected, and not made
+  expected, but not returned
     {"user_id":"u1","sessions":"4"}
-  made, and not expected
+  returned, but not expected
     {"user_id":"u1","sessions":"3"}`)
   await expect(stat(bench.target)).rejects.toThrow('ENOENT')
 })
@@ -120,7 +120,7 @@ it('a unit test may give rows of a source as a select, and override vars', async
   const bench = await Bench.open()
   await bench.build(tested(SOURCE))
   const error = await failure(bench.build(tested(SOURCE.replace('{user_id: v}', '{user_id: u}'))))
-  expect(error.hint).toContain('made, and not expected\n    {"user_id":"v"}')
+  expect(error.hint).toContain('returned, but not expected\n    {"user_id":"v"}')
 })
 
 it('a unit test may give rows as CSV, whose empty fields are NULL', async () => {
@@ -181,12 +181,12 @@ describe('a unit test is refused with file and line', () => {
     [
       'without rows of a model that it reads',
       SUMS.replace(/given:[^]*expect/, 'expect'),
-      `${at}: unit test 'sessions_add_up' gives no rows of 'stg_user', which 'fct_user' reads`,
+      `${at}: unit test 'sessions_add_up' has no rows for 'stg_user', which 'fct_user' reads`,
     ],
     [
       'with rows of a model that it does not read',
       SUMS.replace('given:', "given:\n      - {input: ref('fct_user'), rows: []}"),
-      `${at}: unit test 'sessions_add_up' gives rows of ref('fct_user'), which 'fct_user' does not read`,
+      `${at}: unit test 'sessions_add_up' has rows for ref('fct_user'), which 'fct_user' does not read`,
     ],
     [
       'for an unknown input',
@@ -201,7 +201,7 @@ describe('a unit test is refused with file and line', () => {
     [
       'with an unknown format',
       SUMS.replace('    expect:', '    expect:\n      format: json'),
-      "fct_user.yml:25: unit_tests.0.expect.format: the built-in runner reads the formats 'dict', 'csv' and 'sql'",
+      "fct_user.yml:25: unit_tests.0.expect.format: the built-in runner supports the formats 'dict', 'csv' and 'sql'",
     ],
     [
       'with uneven rows',

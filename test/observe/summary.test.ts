@@ -107,28 +107,28 @@ describe('the verdict', () => {
     ['complete', 'Complete: no interval was due.', [known, planned({ users: 0 }), ended(0)]],
     [
       'partial',
-      'Partial: 3 of 2,488 intervals failed; the next run asks again.',
+      'Partial: 3 of 2,488 intervals failed; the next run tries again.',
       [known, planned({ users: 2488 }), ...landed(2485), ...failing(3), published, ended(3)],
     ],
     [
       'partial',
-      'Nothing landed: 4 of 4 intervals failed; the next run asks again.',
+      'Nothing landed: 4 of 4 intervals failed; the next run tries again.',
       [known, planned({ users: 4 }), ...failing(4), ended(3)],
     ],
     [
       'partial',
-      'Partial: 1 of 3 intervals were not reached; the next run asks again.',
+      'Partial: 1 of 3 intervals were not reached; the next run tries again.',
       [known, planned({ users: 3 }), ...landed(2), ended(0)],
     ],
     [
       'partial',
-      'Partial: no organisation could be reached; the next run asks again.',
+      'Partial: no organisation could be reached; the next run tries again.',
       [ended(3, 'no organisation could be reached')],
     ],
     [
       'deferred',
       'Deferred: 1 of 10 intervals failed and 7 were not reached (told to wait 2 hours); ' +
-        'the next run goes on from there.',
+        'the next run continues from there.',
       [
         known,
         planned({ users: 10 }),
@@ -144,7 +144,7 @@ describe('the verdict', () => {
     ],
     [
       'checks_failed',
-      'Not published: 1 of 1 check failed; what was published before stays in place.',
+      'Not published: 1 of 1 check failed; the previous warehouse stays in place.',
       [check, ended(6)],
     ],
     ['locked', 'Locked: another run holds the data folder', [ended(7)]],
@@ -162,9 +162,9 @@ describe('the verdict', () => {
 describe('the closing text', () => {
   test('tells what was asked, landed, empty, failed, built and published, and how long it took', () => {
     expect(renderSummary(summaryOf(night)).split('\n')).toEqual([
-      'Partial: 1 of 4 intervals failed; the next run asks again.',
+      'Partial: 1 of 4 intervals failed; the next run tries again.',
       '',
-      'asked      1 request, 1 retried, 1.5 kB read',
+      'fetched    1 request, 1 retried, 1.5 kB read',
       '                   days  landed  empty  unchanged  failed  left  rows',
       '           tokens     2       1      1          0       0     0     1',
       '           users      2       0      0          1       1     0   120',

@@ -13,9 +13,9 @@ function shrunk(day: string, size: number, isConfirmed: boolean): RunEvent {
 }
 
 const DOUBTED =
-  'users 2026-03-01 of org came back with 0 instead of 1,512: kept as it was until a second recheck confirms it'
+  'users 2026-03-01 of org came back with 0 instead of 1,512: the earlier data is kept until a second recheck confirms it'
 const CONFIRMED =
-  'users 2026-03-02 of org came back with 3 instead of 1,512, confirmed by a second recheck: it counts'
+  'users 2026-03-02 of org came back with 3 instead of 1,512, confirmed by a second recheck, so it is used'
 
 const night: readonly RunEvent[] = [
   { type: 'run.started', runId: 'r', command: 'run' },

@@ -22,7 +22,7 @@ describe('the client that the package exports', () => {
     [{ ...OPTIONS, appUrl: 'http://app.example.com' }, 'is not https'],
     [{ ...OPTIONS, appUrl: 'https://user:word@app.example.com' }, 'a host and a path'],
     [{ ...OPTIONS, credential: '' }, 'the credential is empty'],
-    [{ ...OPTIONS, credential: 'a\r\nb' }, 'the credential is empty, or has characters'],
+    [{ ...OPTIONS, credential: 'a\r\nb' }, 'the credential is empty, or contains characters'],
   ])('refuses %j', (options, message) => {
     expect(() => new PlatformClient(options)).toThrow(UsageError)
     expect(() => new PlatformClient(options)).toThrow(message)

@@ -248,7 +248,7 @@ function tooWide(
   refusal: NonNullable<Faults['widest']>['refusal'],
   now: number,
 ): HttpResponse {
-  if (refusal === 'timeout') throw new TransportError(`${url}: no whole answer`, true)
+  if (refusal === 'timeout') throw new TransportError(`${url}: no complete answer`, true)
   if (refusal === 'size') throw new BodyTooLargeError(url, 1)
   return problem(Number(refusal), now)
 }

@@ -373,7 +373,7 @@ describe('a killed export', () => {
     const { folder, run } = await exporter()
     await mkdir(join(folder, 'csv'), { recursive: true })
     await writeFile(join(folder, 'csv', 'budget.csv'), 'mine')
-    await expect(run('csv')).rejects.toThrow('holds files but no manifest.json')
+    await expect(run('csv')).rejects.toThrow('contains files but no manifest.json')
     expect(existsSync(join(folder, 'csv', 'budget.csv'))).toBe(true)
   })
 

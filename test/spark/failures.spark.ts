@@ -136,7 +136,7 @@ it('law 7: a wrong table fails its checks and unit tests on Spark, and nothing i
   const halved = { ...TESTED, 'models/marts/fct_user.sql': SQL.replace('sum(', 'max(') }
   const other = await failure(bench.build(halved, { spark, fullRefresh: true }))
   expect(other.exitCode).toBe(ExitCode.checksFailed)
-  expect(other.hint).toContain('made, and not expected\n    {"user_id":"u1","sessions":2}')
+  expect(other.hint).toContain('returned, but not expected\n    {"user_id":"u1","sessions":2}')
   expect(await readFile(bench.target)).toEqual(before)
 })
 

@@ -7,8 +7,8 @@ import type { Clean } from './render.ts'
 
 /** Options of commands that change something on the platform. */
 export const changeOptions = {
-  yes: { ...flag('change it without asking, for scripts'), alias: 'y' },
-  'dry-run': flag('say what would be sent, and send nothing that changes anything'),
+  yes: { ...flag('do not ask for confirmation'), alias: 'y' },
+  'dry-run': flag('show what would be sent, and change nothing'),
 }
 
 export type ChangeFlags = Flags<typeof changeOptions>
@@ -22,7 +22,7 @@ export function requireConsent(flags: Partial<ChangeFlags>, { ask }: Terminal): 
   throw new UsageError(
     'this command changes data on the platform, and there is no terminal to ask for confirmation',
     {
-      hint: 'Give --yes to do it without being asked, or --dry-run to see what it would do.',
+      hint: 'Use --yes to skip the question, or --dry-run to see what would be sent.',
     },
   )
 }
@@ -58,7 +58,7 @@ export async function mayChange(
   }
   if (flags.yes === true) return true
   requireConsent(flags, terminal)
-  const answer = await terminal.ask?.(`${visible(what)}. Go on? [y/N] `, world.signal)
+  const answer = await terminal.ask?.(`${visible(what)}. Continue? [y/N] `, world.signal)
   if (/^y(es)?$/i.test(answer?.trim() ?? '')) return true
   throw new UsageError('not confirmed: nothing was changed')
 }

@@ -17,7 +17,7 @@ export const ON_COMPUTERS: Advice = {
   404: 'agent-warehouse computers list shows all computers.',
 }
 
-export const computerArgument = { computer: argument('its id or its name') }
+export const computerArgument = { computer: argument('id or name of the computer') }
 
 /** The computer of that id, or else of that name. */
 export async function computerOf({ client, clean }: Platform, idOrName: string): Promise<Clean> {
@@ -46,7 +46,12 @@ interface Action {
 }
 
 export const installDependencies = action({
-  examples: [['$0 computers install-deps build-farm && $0 computers wait build-farm', 'and wait']],
+  examples: [
+    [
+      '$0 computers install-deps build-farm && $0 computers wait build-farm',
+      'install, and wait until that is done',
+    ],
+  ],
   what: (label) => `install the dependencies of ${label} again`,
   ask: (client, id) => client.computers.installDependencies(id),
   json: (answer, { clean }) => ({ computer: clean('computers', JSON.stringify(answer)).value }),
@@ -58,7 +63,7 @@ export const installDependencies = action({
 })
 
 export const refreshComputer = action({
-  examples: [['$0 computers refresh build-farm', 'git credentials and environment, set up again']],
+  examples: [['$0 computers refresh build-farm', 'set up Git credentials and environment again']],
   what: (label) => `set up the credentials and the environment of ${label} again`,
   ask: (client, id) => client.computers.refresh(id),
   json: (answer) => ({ configured: fieldOf(answer, 'configured') ?? null }),
@@ -67,7 +72,7 @@ export const refreshComputer = action({
 })
 
 export const restartComputer = action({
-  examples: [['$0 computers restart build-farm', 'a managed computer']],
+  examples: [['$0 computers restart build-farm', 'restart a managed computer']],
   what: (label) => `restart the computer ${label}`,
   ask: (client, id) => client.computers.restart(id),
   json: () => ({ restarted: true }),
@@ -75,7 +80,7 @@ export const restartComputer = action({
 })
 
 export const deleteComputer = action({
-  examples: [['$0 computers delete build-farm --dry-run', 'what would be sent']],
+  examples: [['$0 computers delete build-farm --dry-run', 'show what would be sent']],
   what: (label, computer) => {
     const status = fieldOf(computer, 'status')
     const now = status === undefined ? '' : `, which is ${textOf(status)} now`
@@ -109,8 +114,11 @@ function action({ examples, what, ask, json, text, advice }: Action) {
 
 export const waitForComputer = platformCommand({
   examples: [
-    ['$0 computers wait build-farm', 'until it is active (0) or in error (1)'],
-    ['$0 computers wait build-farm --timeout 5m --interval 10s', 'at most 5 minutes (4)'],
+    ['$0 computers wait build-farm', 'wait until it is active (exit code 0) or in error (1)'],
+    [
+      '$0 computers wait build-farm --timeout 5m --interval 10s',
+      'wait at most 5 minutes, then exit with 4',
+    ],
   ],
   options: { ...pollOptions('20m'), ...computerArgument },
   advice: ON_COMPUTERS,
@@ -148,7 +156,7 @@ function checkOf(computer: Clean): Check<{ computer: Clean; exitCode: ExitCode }
 }
 
 function stateOf(computer: unknown): string {
-  const status = textOf(fieldOf(computer, 'status') ?? 'in no known status')
+  const status = textOf(fieldOf(computer, 'status') ?? 'in an unknown status')
   const is = `${labelOf(computer)} is ${status}`
   const steps = listAt(computer, 'provisioningSteps')
   const step = [FAILED, RUNNING].map((kind) => steps.find((each) => isIn(kind, each))).find(Boolean)

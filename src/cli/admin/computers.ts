@@ -14,7 +14,7 @@ import { platformCommand } from './platform.ts'
 import { fieldsOf, fieldsText, listAt, served, tableText, textOf, timeOf } from './render.ts'
 
 const listComputers = platformCommand({
-  examples: [['$0 computers list', 'every computer of the organisation, and how it is']],
+  examples: [['$0 computers list', 'list the computers and their status']],
   options: {},
   work: (_, terminal) => async (platform) => {
     const { items } = await platform.client.computers.fetchAll()
@@ -30,8 +30,11 @@ const listComputers = platformCommand({
 
 const showComputer = platformCommand({
   examples: [
-    ['$0 computers show build-farm', 'by name: what it is, and how its provisioning goes'],
-    ['$0 computers show 3c817680-7209-4c96-a3cd-7db1db9cbd67 --json', 'by id, as served'],
+    ['$0 computers show build-farm', 'show a computer by name, with its provisioning steps'],
+    [
+      '$0 computers show 3c817680-7209-4c96-a3cd-7db1db9cbd67 --json',
+      'show a computer by id, as JSON as served',
+    ],
   ],
   options: computerArgument,
   advice: ON_COMPUTERS,
@@ -45,11 +48,14 @@ const METRICS = ['cpuUsedPct', 'cpuCount', 'memUsed', 'memTotal', 'diskUsed', 'd
 
 const showMetrics = platformCommand({
   examples: [
-    ['$0 computers metrics build-farm', 'processor, memory and disk, a row a sample'],
-    ['$0 computers metrics build-farm --start 2026-03-01T06:00:00Z --json', 'as served'],
+    ['$0 computers metrics build-farm', 'show processor, memory and disk, one row per sample'],
+    [
+      '$0 computers metrics build-farm --start 2026-03-01T06:00:00Z --json',
+      'show samples from a time on, as JSON as served',
+    ],
   ],
   options: {
-    start: text('samples from this time on, 2026-03-01T06:00:00Z (default: up to the platform)'),
+    start: text('first time, such as 2026-03-01T06:00:00Z (default: the platform decides)'),
     ...computerArgument,
   },
   advice: ON_COMPUTERS,
@@ -70,16 +76,24 @@ const showMetrics = platformCommand({
 
 export const computers: Group = {
   entries: [
-    ['list', 'all of the organisation', listComputers],
-    ['show <computer>', 'one, with the steps of its provisioning', showComputer],
-    ['metrics <computer>', 'its samples of processor, memory and disk', showMetrics],
-    ['install-deps <computer>', 'install its dependencies again', installDependencies],
-    ['refresh <computer>', 'set up its credentials and environment again', refreshComputer],
-    ['restart <computer>', 'restart a managed one', restartComputer],
-    ['delete <computer>', 'delete one', deleteComputer],
+    ['list', 'list the computers of the organisation', listComputers],
+    ['show <computer>', 'show a computer and its provisioning steps', showComputer],
+    ['metrics <computer>', 'show samples of processor, memory and disk', showMetrics],
+    [
+      'install-deps <computer>',
+      'install the dependencies of a computer again',
+      installDependencies,
+    ],
+    [
+      'refresh <computer>',
+      'set up the credentials and environment of a computer again',
+      refreshComputer,
+    ],
+    ['restart <computer>', 'restart a managed computer', restartComputer],
+    ['delete <computer>', 'delete a computer', deleteComputer],
     [
       'wait <computer>',
-      'wait until it is active or in error, and its install is over',
+      'wait until a computer is active or in error, and no install is running',
       waitForComputer,
     ],
   ],

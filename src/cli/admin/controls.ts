@@ -10,10 +10,13 @@ const DEFAULT_LISTED = 20
 
 const listControls = platformCommand({
   examples: [
-    ['$0 controls list', 'the last 20 revisions, who made them, what they touch'],
-    ['$0 controls list --limit 500 --json', 'as served, secrets taken out'],
+    ['$0 controls list', 'list the last 20 revisions, who made them, and what they changed'],
+    [
+      '$0 controls list --limit 500 --json',
+      'list revisions as JSON as served, with secrets redacted',
+    ],
   ],
-  options: { limit: textOr(String(DEFAULT_LISTED), 'how many revisions, the newest first') },
+  options: { limit: textOr(String(DEFAULT_LISTED), 'number of revisions, newest first') },
   work: (flags, terminal) => {
     const limit = wholeNumber(flags.limit, '--limit', 1)
     return async (platform) => {
@@ -34,10 +37,10 @@ const listControls = platformCommand({
 
 const showControls = platformCommand({
   examples: [
-    ['$0 controls show latest', 'every setting as it is now'],
-    ['$0 controls show 12 --json', 'one revision as served, secrets taken out'],
+    ['$0 controls show latest', 'show every current setting'],
+    ['$0 controls show 12 --json', 'show a revision as JSON as served, with secrets redacted'],
   ],
-  options: { revision: argument('its number, or latest') },
+  options: { revision: argument('number of the revision, or latest') },
   work: (flags, terminal) => {
     const wanted = revisionOf(flags.revision)
     return async (platform) => {
@@ -51,12 +54,12 @@ const showControls = platformCommand({
 
 const diffControls = platformCommand({
   examples: [
-    ['$0 controls diff latest', 'what the last revision changed'],
-    ['$0 controls diff 9 12', 'how 12 differs from 9'],
+    ['$0 controls diff latest', 'show what the last revision changed'],
+    ['$0 controls diff 9 12', 'show how revision 12 differs from revision 9'],
   ],
   options: {
-    a: argument('a revision, or latest; alone: what it changed'),
-    b: optionalArgument('the revision that a is compared with'),
+    a: argument('a revision, or latest; without b: what this revision changed'),
+    b: optionalArgument('the revision to compare a with'),
   },
   work: (flags, terminal) => {
     const a = revisionOf(flags.a)
@@ -81,9 +84,9 @@ const diffControls = platformCommand({
 
 export const controls: Group = {
   entries: [
-    ['list', 'the last revisions', listControls],
-    ['show <revision>', 'every setting of one revision', showControls],
-    ['diff <a> [b]', 'what a revision changed, or how two revisions differ', diffControls],
+    ['list', 'list the last revisions of the settings', listControls],
+    ['show <revision>', 'show every setting of a revision', showControls],
+    ['diff <a> [b]', 'show what a revision changed, or how two revisions differ', diffControls],
   ],
 }
 

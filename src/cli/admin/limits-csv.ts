@@ -23,7 +23,7 @@ export function limitsOfCsv(bytes: Uint8Array, file: string): WantedLimit[] {
       const wanted = { email: emailOf(email), limit: limitOf(limit) }
       const user = wanted.email.toLowerCase()
       const first = limits.get(user)?.line
-      if (first !== undefined) throw new UsageError(`${wanted.email} is in line ${first} already`)
+      if (first !== undefined) throw new UsageError(`${wanted.email} is already in line ${first}`)
       limits.set(user, { line, wanted })
     } catch (error) {
       if (!(error instanceof AppError)) throw error
@@ -31,14 +31,14 @@ export function limitsOfCsv(bytes: Uint8Array, file: string): WantedLimit[] {
     }
   }
   if (broken.length > 0) throw brokenLines(broken)
-  if (limits.size === 0) throw new UsageError(`${file}:2: there is no user in the file`)
+  if (limits.size === 0) throw new UsageError(`${file}:2: the file contains no user`)
   return [...limits.values()].map(({ wanted }) => wanted)
 }
 
 function brokenLines([first = '', ...others]: readonly string[]): UsageError {
   const more = others.length === 0 ? '' : ` (and ${counted(others.length, 'broken line')} after it)`
   return new UsageError(`${first}${more}`, {
-    hint: 'Nothing was sent. A line is an e-mail address and a limit in credits, or the word none.',
+    hint: 'Nothing was sent. Each line has an e-mail address and a limit in credits, or the word none.',
   })
 }
 
@@ -50,7 +50,7 @@ export function limitOf(text: string): Credits {
   const digits = text.trim()
   if (digits === 'none') return null
   if (digits === '') {
-    throw new UsageError('the limit is empty', { hint: 'The word none removes a limit.' })
+    throw new UsageError('the limit is empty', { hint: 'To remove a limit, write the word none.' })
   }
   if (!/^[+-]?\d+$/.test(digits)) {
     throw new UsageError(`the limit: '${text}' is not a whole number`)

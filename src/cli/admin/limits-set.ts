@@ -63,7 +63,7 @@ export async function setLimits(
   const done = outcomes.filter(({ result }) => result === 'set' || result === 'removed')
   throw new HalfDoneError(
     `${done.length} of ${counted(outcomes.length, 'limit')} were set before`,
-    'Repeat the command: only limits that are not set yet are sent.',
+    'Run the command again: it sends only the limits that are not set yet.',
     failure,
   )
 }

@@ -13,8 +13,8 @@ const options = { ...changeOptions, force: flag('also send limits that are alrea
 
 const listLimits = platformCommand({
   examples: [
-    ['$0 limits list', 'the global limit, and the users with one of their own'],
-    ['$0 limits list --json', 'as served'],
+    ['$0 limits list', 'show the global limit, and the users who have their own'],
+    ['$0 limits list --json', 'show them as JSON as served'],
   ],
   options: {},
   work: (_, terminal) => async (platform) => {
@@ -26,15 +26,21 @@ const listLimits = platformCommand({
 
 const setLimit = platformCommand({
   examples: [
-    ['$0 limits set ada.abara@acme.example 5000000', 'one user, after a confirmation'],
-    ['$0 limits set --csv limits.csv --dry-run', 'many: what would be sent'],
-    ['$0 limits set --csv limits.csv --yes --json', 'from a script; 3 when some failed'],
+    [
+      '$0 limits set ada.abara@acme.example 5000000',
+      'set the limit of one user, after a confirmation',
+    ],
+    ['$0 limits set --csv limits.csv --dry-run', 'show what would be sent for many users'],
+    [
+      '$0 limits set --csv limits.csv --yes --json',
+      'set many limits from a script; exits with 3 if some failed',
+    ],
   ],
   options: {
     ...options,
-    csv: text('a file with the header email,limit, for many users'),
+    csv: text('CSV file with the header email,limit, for many users'),
     email: optionalArgument('the user'),
-    limit: optionalArgument('credits; none removes the user’s own'),
+    limit: optionalArgument('number of credits; none removes the limit of the user'),
   },
   work: async (flags, terminal) => {
     const wanted = await wantedOf(flags, terminal.cwd)
@@ -46,12 +52,12 @@ const removeLimits = platformCommand({
   examples: [
     [
       '$0 limits remove grace.hopper@acme.example ines.johnson@acme.example',
-      'the global limit applies then',
+      'remove the limits of two users; the global limit then applies',
     ],
   ],
   options: {
     ...options,
-    emails: { ...argument('users whose own limit is removed'), array: true },
+    emails: { ...argument('e-mail addresses of the users'), array: true },
   },
   work: (flags, terminal) => {
     const emails = flags.emails.map(emailOf)
@@ -63,10 +69,13 @@ const removeLimits = platformCommand({
 
 const setGlobalLimit = platformCommand({
   examples: [
-    ['$0 limits set-global 8000000', 'for every user without one of their own'],
-    ['$0 limits set-global none --yes', 'no limit'],
+    ['$0 limits set-global 8000000', 'set the limit of all users who have no limit of their own'],
+    ['$0 limits set-global none --yes', 'remove the global limit'],
   ],
-  options: { ...options, limit: argument('credits, at least 1000000; none removes it') },
+  options: {
+    ...options,
+    limit: argument('number of credits, at least 1000000; none removes the limit'),
+  },
   work: (flags) => {
     const limit = limitOf(flags.limit)
     checkGlobalLimit(limit)
@@ -88,10 +97,18 @@ const setGlobalLimit = platformCommand({
 
 export const limits: Group = {
   entries: [
-    ['list', 'the global limit, and those of users', listLimits],
-    ['set [email] [limit]', 'set the limit of a user, or of many from a file', setLimit],
-    ['set-global <limit>', 'set the limit of every user without one of their own', setGlobalLimit],
-    ['remove <emails..>', 'remove the limits that users have of their own', removeLimits],
+    ['list', 'show the global limit and the limits of users', listLimits],
+    ['set [email] [limit]', 'set the limit of a user, or of many users from a file', setLimit],
+    [
+      'set-global <limit>',
+      'set the limit of all users who have no limit of their own',
+      setGlobalLimit,
+    ],
+    [
+      'remove <emails..>',
+      'remove the limits of users; the global limit then applies',
+      removeLimits,
+    ],
   ],
 }
 
@@ -108,7 +125,7 @@ async function wantedOf(
     return limitsOfCsv(bytes, csv)
   }
   if (csv !== undefined || email === undefined || limit === undefined) {
-    throw new UsageError('name a user and a limit, or a file with --csv', {
+    throw new UsageError('give a user and a limit, or a file with --csv', {
       hint: 'For example: agent-warehouse limits set ada@acme.example 5000000',
     })
   }
@@ -120,7 +137,7 @@ function limitsText(limits: unknown, terminal: Terminal): string {
   const rows = listAt(limits, 'userLimits').map((each) => fieldsOf(each, 'email', 'limit'))
   const first =
     typeof global === 'number'
-      ? `Global limit: ${limitText(global)} credits for each user without one of their own`
+      ? `Global limit: ${limitText(global)} credits for each user who has no limit of their own`
       : 'There is no global limit'
   return `${first}\n\n${tableText(['user', 'limit'], rows, terminal)}`
 }

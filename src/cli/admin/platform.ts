@@ -29,8 +29,8 @@ import { requireConsent, type ChangeFlags, type Changing } from './change.ts'
 const platformOptions = {
   ...dataOptions,
   ...jsonOption,
-  'base-url': text("the platform's public API host (or AGENT_BASE_URL)"),
-  organisation: text('which one of the configuration file, where it lists several'),
+  'base-url': text("the platform's API host (default: AGENT_BASE_URL)"),
+  organisation: text('name of the organisation, if the configuration file lists several'),
 }
 
 type PlatformFlags = Flags<typeof platformOptions> & Partial<ChangeFlags>
@@ -166,7 +166,7 @@ function narrate(event: RunEvent, report: (text: string) => void): void {
   if (event.type === 'organisation.addressed') report(addressing(event))
   const isPause = event.type === 'governor.paused' || event.type === 'request.retried'
   if (isPause && event.waitMs >= NOTABLE_MS) {
-    report(`${event.reason}: asked again in ${duration(event.waitMs)}`)
+    report(`${event.reason}: retrying in ${duration(event.waitMs)}`)
   }
 }
 
@@ -205,7 +205,7 @@ function explained(error: unknown, advice: Advice, redact: (text: string) => str
     return new ReportedError(redact(error.message), exitCode, advice[error.status] ?? error.hint)
   }
   if (error instanceof DeferredError) {
-    return new ReportedError(redact(error.message), error.exitCode, 'Ask again later.')
+    return new ReportedError(redact(error.message), error.exitCode, 'Try again later.')
   }
   if (error instanceof UnknownOutcomeError) {
     return new ReportedError(redact(error.message), error.exitCode, error.hint)

@@ -8,7 +8,7 @@ const LAST_CHECK_MS = 60_000
 /** Options of commands that wait for something. */
 export function pollOptions(timeout: string) {
   return {
-    timeout: textOr(timeout, 'how long to wait: 90s, 20m, 5h; exits with 4 after that'),
+    timeout: textOr(timeout, 'how long to wait, such as 90s, 20m or 5h; then exit with 4'),
     interval: textOr('5s', 'how often to check'),
   }
 }
@@ -48,7 +48,7 @@ export async function poll<T>(
     const left = endsAt - world.now()
     if (left <= 0) {
       const hint = 'Check again, or wait longer with --timeout.'
-      throw new ReportedError(`the time is over: ${state}`, ExitCode.deferred, hint)
+      throw new ReportedError(`timed out: ${state}`, ExitCode.deferred, hint)
     }
     await world.sleep(Math.min(intervalMs, left), world.signal)
   }

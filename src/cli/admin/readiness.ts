@@ -6,10 +6,13 @@ import { fieldsOf, fieldsText, objectOf, served, tableText, timeOf, type Clean }
 
 const listReadiness = platformCommand({
   examples: [
-    ['$0 readiness list', 'every report, the newest first'],
-    ['$0 readiness list --repo repo_api --json', 'of one repository, as served'],
+    ['$0 readiness list', 'list all reports, newest first'],
+    [
+      '$0 readiness list --repo repo_api --json',
+      'list the reports of one repository, as JSON as served',
+    ],
   ],
-  options: { repo: text('the id of a repository: its reports alone') },
+  options: { repo: text('id of a repository: list only its reports') },
   work: (flags, terminal) => async (platform) => {
     const reports = await reportsOf(platform, flags.repo)
     const rows = reports.map(({ value }) => listRow(value))
@@ -19,10 +22,13 @@ const listReadiness = platformCommand({
 
 const showReadiness = platformCommand({
   examples: [
-    ['$0 readiness show latest', 'every criterion of the newest report'],
-    ['$0 readiness show f6b097c1-14fb-4742-a07d-95e9a9821581 --json', 'as served'],
+    ['$0 readiness show latest', 'show every criterion of the newest report'],
+    [
+      '$0 readiness show f6b097c1-14fb-4742-a07d-95e9a9821581 --json',
+      'show a report as JSON as served',
+    ],
   ],
-  options: { report: argument('its id, or latest') },
+  options: { report: argument('id of the report, or latest') },
   work: (flags, terminal) => async (platform) => {
     const wanted = flags.report
     const reports = await reportsOf(platform)
@@ -39,8 +45,8 @@ const showReadiness = platformCommand({
 
 export const readiness: Group = {
   entries: [
-    ['list', 'the reports, the newest first', listReadiness],
-    ['show <report>', 'every criterion of one report', showReadiness],
+    ['list', 'list the reports, newest first', listReadiness],
+    ['show <report>', 'show every criterion of a report', showReadiness],
   ],
 }
 

@@ -9,12 +9,14 @@ import { changesBetween, type SettingChange } from './settings-paths.ts'
 
 /** What to do next after a request about a session. */
 export const ON_SESSIONS: Advice = {
-  404: 'The platform does not list sessions: their ids are in hook events, in the install steps of computers, and in child sessions.',
+  404: 'The platform does not list sessions. Their ids are in hook events, in the install steps of computers, and in other sessions.',
 }
 
 export const sessionArgument = { session: argument('its id') }
 
-export const onComputer = { computer: text('the id of a computer to ask directly') }
+export const onComputer = {
+  computer: text('id of a computer, to request the session from it directly'),
+}
 
 type SessionFlags = Flags<typeof onComputer & typeof sessionArgument>
 
@@ -36,21 +38,24 @@ export function nameOf(session: unknown): string {
 }
 
 const patchOptions = {
-  model: text('the model'),
-  'spec-model': text('the model of the spec mode'),
-  tag: texts('a tag to add; may be given several times'),
-  untag: texts('a tag to take off; may be given several times'),
-  archive: { type: 'boolean', describe: 'archive it, as of now' },
-  settings: text('other settings, as a JSON object: {"disabledToolIds":["WebSearch"]}'),
+  model: text('model of the session'),
+  'spec-model': text('model of the spec mode'),
+  tag: texts('a tag to add; can be repeated'),
+  untag: texts('a tag to remove; can be repeated'),
+  archive: { type: 'boolean', describe: 'archive the session' },
+  settings: text('other settings as a JSON object, such as {"disabledToolIds":["WebSearch"]}'),
 } as const
 
 const UPDATE = '$0 sessions update 15f3033e-843f-4cb8-a4c3-5b4134c21f2a'
 
 export const updateSession = platformCommand({
   examples: [
-    [`${UPDATE} --model atlas-2 --tag release --tag urgent`, 'before → after'],
-    [`${UPDATE} --archive --yes`, 'from a script'],
-    [`${UPDATE} --settings '{"disabledToolIds":["WebSearch"]}' --dry-run`, 'JSON'],
+    [`${UPDATE} --model atlas-2 --tag release --tag urgent`, 'change the model and add two tags'],
+    [`${UPDATE} --archive --yes`, 'archive a session from a script'],
+    [
+      `${UPDATE} --settings '{"disabledToolIds":["WebSearch"]}' --dry-run`,
+      'show what another setting would change',
+    ],
   ],
   options: { ...onComputer, ...changeOptions, ...patchOptions, ...sessionArgument },
   advice: ON_SESSIONS,
@@ -101,13 +106,13 @@ function plainPatch(flags: Flags<typeof patchOptions>): SessionSettingsPatch {
 function settingsPatch(text: string): SessionSettingsPatch {
   const settings = jsonObject(text)
   if (settings === undefined) {
-    throw new UsageError('--settings: that is not a JSON object', {
+    throw new UsageError('--settings: not a JSON object', {
       hint: `For example: --settings '{"model":"atlas-2"}'`,
     })
   }
   const computed = COMPUTED.find((name) => Object.hasOwn(settings, name))
   if (computed === undefined) return settings
-  throw new UsageError(`--settings: '${computed}' cannot be set, the platform computes it`)
+  throw new UsageError(`--settings: '${computed}' cannot be set; the platform computes it`)
 }
 
 /** Sends the complete list of tags, because existing ones have more fields than a name. */

@@ -21,8 +21,8 @@ const MESSAGE = `${SESSION} a51ef6cc-21e1-4fc7-aee4-e08087433ff7`
 
 const showSession = platformCommand({
   examples: [
-    [`$0 sessions show ${SESSION}`, 'state, tokens, tags'],
-    [`$0 sessions show ${SESSION} --json`, 'as served'],
+    [`$0 sessions show ${SESSION}`, 'show state, tokens and tags'],
+    [`$0 sessions show ${SESSION} --json`, 'show it as JSON as served'],
   ],
   options: { ...onComputer, ...sessionArgument },
   advice: ON_SESSIONS,
@@ -33,7 +33,9 @@ const showSession = platformCommand({
 })
 
 const interruptSession = platformCommand({
-  examples: [[`$0 sessions interrupt ${SESSION}`, 'nothing happens to an idle one']],
+  examples: [
+    [`$0 sessions interrupt ${SESSION}`, 'interrupt a session; an idle session stays as it is'],
+  ],
   options: { ...onComputer, ...changeOptions, ...sessionArgument },
   advice: {
     ...ON_SESSIONS,
@@ -56,7 +58,7 @@ const interruptSession = platformCommand({
 })
 
 const watchSession = platformCommand({
-  examples: [[`$0 sessions watch ${SESSION}`, 'until it is idle']],
+  examples: [[`$0 sessions watch ${SESSION}`, 'wait until the session is idle']],
   options: { ...onComputer, ...pollOptions('1h'), ...sessionArgument },
   advice: ON_SESSIONS,
   patienceOf,
@@ -74,17 +76,17 @@ const watchSession = platformCommand({
 
 export const sessions: Group = {
   entries: [
-    ['show <session>', 'its state, tokens and tags', showSession],
-    ['update <session>', 'change its model, tags and other settings', updateSession],
-    ['interrupt <session>', 'end what its agent is doing', interruptSession],
-    ['watch <session>', 'wait until it is idle', watchSession],
+    ['show <session>', 'show the state, tokens and tags of a session', showSession],
+    ['update <session>', 'change the model, tags and other settings of a session', updateSession],
+    ['interrupt <session>', 'interrupt the agent of a session', interruptSession],
+    ['watch <session>', 'wait until a session is idle', watchSession],
   ],
 }
 
 const showMessage = platformCommand({
   examples: [
-    [`$0 messages show ${MESSAGE}`, 'who, when, and the text'],
-    [`$0 messages show ${MESSAGE} --json`, 'as served'],
+    [`$0 messages show ${MESSAGE}`, 'show author, time and text'],
+    [`$0 messages show ${MESSAGE} --json`, 'show it as JSON as served'],
   ],
   options: { ...onComputer, ...sessionArgument, message: argument('its id') },
   advice: ON_SESSIONS,
@@ -97,7 +99,9 @@ const showMessage = platformCommand({
 })
 
 export const messages: Group = {
-  entries: [['show <session> <message>', 'who wrote it, when, and the text', showMessage]],
+  entries: [
+    ['show <session> <message>', 'show the author, time and text of a message', showMessage],
+  ],
 }
 
 function statusOf(session: unknown): string {

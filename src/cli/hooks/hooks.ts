@@ -28,8 +28,8 @@ const LISTED = 5
 
 const statusCommand = defineCommand({
   examples: [
-    ['$0 hooks status', 'what is registered and can be run, what waits, what failed and why'],
-    ['$0 hooks status --project --json', 'the same of the project, for machines'],
+    ['$0 hooks status', 'show what is registered, what is waiting, and what failed and why'],
+    ['$0 hooks status --project --json', 'show the same for this project, as JSON'],
   ],
   options: settingsOptions,
   run: async (flags, terminal) => {
@@ -76,7 +76,7 @@ const runCommand = defineCommand({
   examples: [
     [
       `echo '{"hook_event_name":"Stop"}' | $0 hooks run`,
-      'what the agent runs; ends with 0 in any case',
+      'what the agent runs; always exits with 0',
     ],
   ],
   options: dataOptions,
@@ -86,12 +86,12 @@ const runCommand = defineCommand({
 /** What the agent reports of itself while it works. */
 export const hooks: Group = {
   entries: [
-    ['install', "register the command in the agent's settings file", hooksInstallCommand],
-    ['uninstall', 'remove what install put into the settings file', hooksUninstallCommand],
-    ['status', 'what is registered, recorded and not yet delivered', statusCommand],
+    ['install', "register hooks in the agent's settings file", hooksInstallCommand],
+    ['uninstall', 'remove what install added to the settings file', hooksUninstallCommand],
+    ['status', 'show what is registered, recorded and not yet delivered', statusCommand],
     ['test <channel>', 'send one notification to a channel', hooksTestCommand],
-    ['flush', 'deliver the notifications that wait', hooksFlushCommand],
-    ['run', 'what is registered: record one event from standard input', runCommand],
+    ['flush', 'deliver the waiting notifications', hooksFlushCommand],
+    ['run', 'record one event from standard input (the agent runs this)', runCommand],
   ],
 }
 
@@ -107,7 +107,7 @@ function itemJson({ id, channel, event, recorded_at, attempts, next_at, error }:
 }
 
 function eventLine({ event, command, problem, lastAt }: EventStatus, dataFolder: string): string {
-  const last = lastAt === null ? 'has not come yet' : `last came ${toSecond(lastAt)}`
+  const last = lastAt === null ? 'never received' : `last received ${toSecond(lastAt)}`
   if (command === null) return `${event.padEnd(14)}not installed, ${last}`
   const other = readCommandLine(command)?.dataFolder
   const elsewhere = other === dataFolder ? '' : `, records in another data folder: ${other ?? '?'}`
@@ -117,7 +117,7 @@ function eventLine({ event, command, problem, lastAt }: EventStatus, dataFolder:
 
 function deliveryLines({ inbox, waiting, failed, isSenderAtWork }: DeliveryStatus): string[] {
   const sender = isSenderAtWork ? ', a sender is at work' : ''
-  const given = `${counted(failed.length, 'notification')}; hooks flush --failed tries them again`
+  const given = `${counted(failed.length, 'notification')}; hooks flush --failed retries them`
   return [
     `delivery   ${counted(inbox + waiting.length, 'undelivered notification')}${sender}`,
     ...waiting.slice(0, LISTED).map((item) => `  waits    ${itemText(item)}`),

@@ -39,14 +39,14 @@ export const settingsOptions = {
   user: {
     type: 'boolean',
     conflicts: 'project',
-    describe: 'the settings of this user, for every project (the default)',
+    describe: 'use the settings of this user, for every project (default)',
   },
-  project: { type: 'boolean', describe: 'the settings of the project in this folder' },
+  project: { type: 'boolean', describe: 'use the settings of the project in this folder' },
   'config-dir': text(
-    "the agent's configuration folder (default AGENT_CONFIG_DIR, else ~/.agent; project: ./.agent)",
+    "the agent's configuration folder (default: AGENT_CONFIG_DIR, else ~/.agent; with --project: ./.agent)",
   ),
   settings: {
-    ...text('the settings file itself'),
+    ...text('path of the settings file itself'),
     conflicts: ['user', 'project', 'config-dir'],
   },
 } as const
@@ -105,9 +105,12 @@ const options = {
 
 export const hooksInstallCommand = defineCommand({
   examples: [
-    ['$0 hooks install', 'for this user; Notification, Stop, SubagentStop and SessionEnd'],
-    ['$0 hooks install --project --dry-run', 'what would change for the project in this folder'],
-    ['$0 hooks install --events Stop,PostToolUse --config-dir ~/.agent', 'certain events'],
+    ['$0 hooks install', 'register the default events for this user'],
+    [
+      '$0 hooks install --project --dry-run',
+      'show what would change for the project in this folder',
+    ],
+    ['$0 hooks install --events Stop,PostToolUse --config-dir ~/.agent', 'register other events'],
   ],
   options: {
     ...options,
@@ -139,8 +142,8 @@ export const hooksInstallCommand = defineCommand({
 
 export const hooksUninstallCommand = defineCommand({
   examples: [
-    ['$0 hooks uninstall', 'removes what install put into the settings of this user'],
-    ['$0 hooks uninstall --project --dry-run', 'what would change for the project'],
+    ['$0 hooks uninstall', 'remove what install added to the settings of this user'],
+    ['$0 hooks uninstall --project --dry-run', 'show what would change for the project'],
   ],
   options,
   run: async (flags, terminal) => {
@@ -151,7 +154,7 @@ export const hooksUninstallCommand = defineCommand({
     const { text, removed } = edited(file, (before) => uninstall(before, created))
     const change = await apply(file, text, flags.dryRun)
     if (change.isWritten && created !== null) await noteCreated(folders, file.path, null)
-    const none = ['nothing of ours is registered there']
+    const none = ['nothing is registered there']
     const lines = removed.map((event) => `${event.padEnd(14)}removed`)
     return answerOf(place, change, { removed }, removed.length === 0 ? none : lines)
   },

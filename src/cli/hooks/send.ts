@@ -36,8 +36,8 @@ type FlushFlags = Flags<typeof flushOptions>
 
 export const hooksFlushCommand = defineCommand({
   examples: [
-    ['$0 hooks flush', 'delivers what waits, and says what is left'],
-    ['$0 hooks flush --failed', 'after a fix: also what was given up'],
+    ['$0 hooks flush', 'deliver waiting notifications, and say how many are left'],
+    ['$0 hooks flush --failed', 'after fixing the cause, also retry those that were given up'],
   ],
   options: flushOptions,
   run: async (flags, terminal) => {
@@ -63,7 +63,7 @@ async function flush(flags: FlushFlags, terminal: Terminal): Promise<Answer> {
     const isDone = failed + waiting.length === 0 && (isOwn || !flags.failed)
     const left = `delivered ${delivered}, given up ${failed}, waiting ${waiting.length}\n`
     const repeat = flags.failed
-      ? ', so given-up notifications are not sent again: repeat this later'
+      ? ', so given-up notifications are not retried: run this again later'
       : ''
     return {
       json: { delivered, failed, waiting: waiting.length, other_sender: !isOwn },
@@ -83,11 +83,13 @@ async function delivering<T>(
 }
 
 export const hooksTestCommand = defineCommand({
-  examples: [['$0 hooks test team', "sends one notification to the channel 'team' and waits"]],
+  examples: [
+    ['$0 hooks test team', "send one notification to the channel 'team' and wait for the result"],
+  ],
   options: {
     ...dataOptions,
     ...jsonOption,
-    channel: argument('a channel of the configuration'),
+    channel: argument('name of a configured channel'),
   },
   run: async (flags, terminal) => {
     const config = configured(flags, terminal)

@@ -65,7 +65,7 @@ function nextCursor(page: Served<ControlsPage>, seen: Set<string>): string | und
     seen.add(next)
     return next
   }
-  const what = (next ?? '') === '' ? 'there is no cursor' : 'the cursor was given before'
+  const what = (next ?? '') === '' ? 'there is no cursor' : 'the cursor was repeated'
   throw new ContradictionError(
     `GET ${page.request}: there are more revisions, but ${what}`,
     page.requestId,
@@ -140,7 +140,7 @@ export function checkGlobalLimit(limit: Credits): void {
 /** @throws UsageError for a number that is no integer, or too large to be exact. */
 function checkInteger(what: string, value: number | bigint): void {
   if (typeof value === 'bigint' || Number.isSafeInteger(value)) return
-  throw new UsageError(`${what}: ${value} is not a whole number; beyond 2^53 it has to be a bigint`)
+  throw new UsageError(`${what}: ${value} is not a whole number; beyond 2^53 it must be a bigint`)
 }
 
 const GLOBAL = '/api/v0/organization/usage/limits/global'
@@ -176,9 +176,12 @@ export class Readiness {
   async fetchPage(query: ReadinessQuery = {}): Promise<Served<ReadinessPage>> {
     const { repoId, limit, startAfter } = query
     if (this.#caller === null) {
-      throw new UsageError('readiness reports are on the application host, which is not known', {
-        hint: 'Set AGENT_APP_URL, or app_url of the organisation in agent-warehouse.yaml.',
-      })
+      throw new UsageError(
+        'readiness reports are on the web application host, which is not configured',
+        {
+          hint: 'Set AGENT_APP_URL, or app_url of the organisation in agent-warehouse.yaml.',
+        },
+      )
     }
     if (limit !== undefined) checkWhole('limit', limit, 1)
     const path = withQuery('/api/organization/maturity-level-reports', {

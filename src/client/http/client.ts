@@ -26,7 +26,7 @@ export interface ProxyOptions {
 export function proxyOf(environment: Environment): ProxyOptions {
   if (environment['NODE_TLS_REJECT_UNAUTHORIZED'] === '0') {
     throw new UsageError(
-      'NODE_TLS_REJECT_UNAUTHORIZED=0 turns the check of certificates off, and anyone on the way could read the key: unset it; NODE_EXTRA_CA_CERTS names a certificate authority of your own',
+      'NODE_TLS_REJECT_UNAUTHORIZED=0 turns off the check of certificates, so the key could be intercepted: unset it; to trust your own certificate authority, set NODE_EXTRA_CA_CERTS',
     )
   }
   const read = (name: string): string =>
@@ -85,7 +85,7 @@ async function exchange(agent: Dispatcher, request: HttpRequest): Promise<HttpRe
   const failureOf = (cause: unknown): unknown => {
     if (request.signal.aborted) return request.signal.reason
     if (cause instanceof BodyTooLargeError) return cause
-    const late = `no whole answer within ${request.timeoutMs} ms`
+    const late = `no complete answer within ${request.timeoutMs} ms`
     const what = `${request.method} ${request.url}: ${timeout.aborted ? late : reasonOf(cause)}`
     return new TransportError(what, timeout.aborted, { cause })
   }
@@ -157,7 +157,9 @@ function encodingsOf(headers: Readonly<Record<string, string>>): string[] {
     .map((each) => each.trim().toLowerCase())
     .filter((each) => each !== '' && each !== 'identity')
   if (encodings.length <= MOST_ENCODINGS) return encodings
-  throw new Error(`${encodings.length} content-encodings, at most ${MOST_ENCODINGS} are undone`)
+  throw new Error(
+    `${encodings.length} content-encodings, but at most ${MOST_ENCODINGS} are decoded`,
+  )
 }
 
 function decoderOf(encoding: string): Transform {

@@ -44,7 +44,7 @@ function hintOf(status: number, path: string): string {
     return 'The credential in AGENT_API_KEY is not valid: generate a new one at <app-url>/settings/api-keys.'
   }
   return path.startsWith('/api/v1/analytics/')
-    ? 'Analytics need a key of someone with the role Manager or Owner: members and guests are refused.'
+    ? 'Analytics need the key of a Manager or Owner; the platform refuses members and guests.'
     : 'The role behind the key, or the organisation’s plan, does not allow this.'
 }
 

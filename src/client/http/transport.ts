@@ -284,7 +284,7 @@ function toDeferred({ method }: Call, error: ApiError): DeferredError {
   if (REPEATABLE.has(method)) {
     return deferral(`${error.message}: still refused after ${RATE_RETRIES} waits`, error)
   }
-  const hint = 'Nothing was done; ask again later.'
+  const hint = 'Nothing was changed; try again later.'
   return new DeferredError(error.message, { hint, cause: error })
 }
 
@@ -295,6 +295,7 @@ function toDeferred({ method }: Call, error: ApiError): DeferredError {
 function toUnknownOutcome(call: Call, error: unknown, fault: Error | undefined): unknown {
   const cause = error instanceof DeferredError ? fault : error
   if (call.method === 'GET' || !mayPass(cause)) return error
-  const hint = 'It is not known whether the platform did it: check before you repeat the command.'
+  const hint =
+    'It is not known whether the platform made the change: check before you repeat the command.'
   return new UnknownOutcomeError(messageOf(cause), { hint, cause })
 }

@@ -79,7 +79,7 @@ function sha256Of(text: string): string {
 /** An answer that is one row. @throws SyntaxError if it is no object. */
 export function sliceWhole(text: string): ServedRow {
   const trimmed = text.trim()
-  if (!trimmed.startsWith('{')) throw new SyntaxError('the answer is no object')
+  if (!trimmed.startsWith('{')) throw new SyntaxError('the answer is not an object')
   valueEnd(openValue(), trimmed) // throws for a value that is nested too deep
   return { text: trimmed, value: servedRow(text).value }
 }

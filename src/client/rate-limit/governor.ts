@@ -184,6 +184,6 @@ function quotasIn(headers: Headers, now: number): ReturnType<typeof quotasOf> {
 function tooLong({ waitMs, reason }: Hold): DeferredError {
   const seconds = Math.ceil(waitMs / 1000)
   return deferral(
-    `${reason}: the platform asks to wait ${seconds} s, longer than this run may last`,
+    `${reason}: the platform asks to wait ${seconds} s, which is longer than this run may take`,
   )
 }

@@ -198,12 +198,12 @@ class IdRequests {
     const idsIn = (group: 'absent' | 'refused' | 'others'): string =>
       someOf((groups.get(group) ?? []).map(([id]) => id))
     if (groups.has('absent'))
-      warn(`requested by id, but not on the platform (404): ${idsIn('absent')}`)
+      warn(`requested by id, but not found on the platform (404): ${idsIn('absent')}`)
     if (groups.has('refused'))
-      warn(`requested by id, but forbidden with this key (403): ${idsIn('refused')}`)
+      warn(`requested by id, but forbidden for this key (403): ${idsIn('refused')}`)
     if (groups.has('others'))
       warn(
-        `the platform does not serve ${idsIn('others')}; an id is requested on three nights, then no more`,
+        `the platform does not serve ${idsIn('others')}; an id is requested in three nights, then no more`,
       )
     if (this.#left > 0) warn(`${this.#left} are left for the next night`)
   }

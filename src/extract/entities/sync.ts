@@ -110,7 +110,7 @@ const ENTITIES: Record<EntityResource, Entity> = {
   hook_events: {
     plan: async ({ dataFolder }) => {
       const { length } = await readSpool(dataFolder, Number.MAX_SAFE_INTEGER)
-      return { what: `${length} recorded and not landed yet`, requests: 0 }
+      return { what: `${length} recorded but not landed yet`, requests: 0 }
     },
     fetch: ({ context }) => landHookEvents(context),
   },
@@ -122,7 +122,7 @@ const ENTITIES: Record<EntityResource, Entity> = {
     },
   },
   usage_limits: {
-    plan: one('all, as they are'),
+    plan: one('a snapshot of all'),
     fetch: ({ context }) => fetchLimits(context),
   },
   readiness_reports: {
@@ -130,7 +130,7 @@ const ENTITIES: Record<EntityResource, Entity> = {
     fetch: ({ context }) => fetchReadiness(context),
   },
   computers: {
-    plan: one('all, as they are'),
+    plan: one('a snapshot of all'),
     fetch: async (run) => {
       run.computers = await fetchComputers(run.context)
     },
@@ -138,7 +138,7 @@ const ENTITIES: Record<EntityResource, Entity> = {
   computer_metrics: {
     plan: async (lake) => {
       const { length } = await askLake(lake, 'computers', 'known_computers')
-      return { what: `${length} known computers, since their last sample`, requests: length }
+      return { what: `samples of ${length} computers, since the last one`, requests: length }
     },
     fetch: ({ context, landed, computers }) => {
       const [first] = missingDays(context, landed, 'computer_metrics') ?? []

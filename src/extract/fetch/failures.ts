@@ -60,7 +60,7 @@ export class Breaker {
     const count = (this.#failures.get(resource) ?? 0) + 1
     this.#failures.set(resource, count)
     if (count !== LIMIT) return
-    const message = `not asked for: ${LIMIT} requests for ${resource} in a row failed, the last with: ${messageOf(error)}`
+    const message = `not requested, because ${LIMIT} requests for ${resource} in a row failed, the last one with: ${messageOf(error)}`
     this.#tripped.set(resource, new AppError(message, { cause: error }))
   }
 

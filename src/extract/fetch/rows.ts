@@ -69,7 +69,7 @@ function dayOfRow(answer: AnswerOrigin, row: ServedRow, ordinal: number, range: 
   const day = typeof date === 'string' ? date.slice(0, 10) : ''
   if (!isDay(day)) throw contradiction(answer, ordinal, `'date' is ${kindOf(date)}, not a day`)
   if (!isWithin(day, range)) {
-    throw contradiction(answer, ordinal, `'date' is ${day}, which was not asked for`)
+    throw contradiction(answer, ordinal, `'date' is ${day}, which was not requested`)
   }
   return day
 }

@@ -148,7 +148,7 @@ export class RawWriter {
       return { ...known, newest: { path, sha256 } }
     }
     const { dataFolder, orgId, warn } = this.#options
-    warn(`${await quarantine(dataFolder, orgId, damage)}; the day is landed again`)
+    warn(`${await quarantine(dataFolder, orgId, damage)}; the day is written again`)
     return { ...known, landed: landed.length - 1 }
   }
 

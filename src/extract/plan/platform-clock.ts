@@ -39,7 +39,7 @@ export function platformClock(
   const said = saidOf(served)
   const refuse = (why: string): ClockError =>
     new ClockError(`this machine's clock says ${timeOf(now)}, ${said}: ${why}`, {
-      hint: 'Nothing was asked for. Synchronise this machine’s clock. If it is correct, the platform or a proxy sends a wrong Date header.',
+      hint: 'Nothing was requested. Synchronise this machine’s clock. If it is correct, the platform or a proxy sends a wrong Date header.',
     })
   if (Number.isNaN(there)) throw refuse('it is unknown which days are over there')
   const [first, before] =
@@ -54,7 +54,7 @@ export function platformClock(
 
 function saidOf(served: number | null): string {
   if (served === null) return 'the platform sent no Date'
-  if (Number.isNaN(served)) return 'the platform sends a Date that is no date'
+  if (Number.isNaN(served)) return 'the platform sends a Date that is not a valid date'
   return `the platform says ${timeOf(served)}`
 }
 

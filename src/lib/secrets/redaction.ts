@@ -70,7 +70,7 @@ function keyPath(dataFolder: string): string {
 
 function redactionOf(path: string, text: string): Redaction {
   if (/^[0-9a-f]{64}\n$/.test(text)) return new Redaction(text.trim())
-  throw new UsageError(`${path} is not the key it was made as`, {
+  throw new UsageError(`${path} is not the original key`, {
     hint: 'Restore it from a backup, or delete it: every redacted value then counts as changed once.',
   })
 }
@@ -216,6 +216,6 @@ export function redactionKeyIn(
   if (key === '') return null
   if (key.length >= 32) return key
   throw new UsageError(`${REDACTION_KEY_VARIABLE} has fewer than 32 characters`, {
-    hint: 'Make one with: openssl rand -hex 32. To keep the marks of before, take the content of state/redaction.key.',
+    hint: 'Make one with: openssl rand -hex 32. To keep the existing markers, use the content of state/redaction.key.',
   })
 }

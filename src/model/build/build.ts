@@ -115,7 +115,7 @@ async function fillFile(
     building.signal?.throwIfAborted()
     if (!canRestart || !mayBeDamaged(error)) throw error
     building.warn(
-      `the published file could not be continued from, everything is built again: ${messageOf(error)}`,
+      `the build cannot continue from the published file, so everything is built again: ${messageOf(error)}`,
     )
     return fillFile(building, fromScratch(plan), { ...baseFile, path: null })
   }

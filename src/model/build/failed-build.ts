@@ -94,12 +94,14 @@ export async function openFailed(
   })
   if (copied.sha256 === record.sha256) return { runId, path: copied.path }
   await removeFile(copied.path)
-  throw refusal(`${path} is not what run ${runId} left: its SHA-256 is not the recorded one`)
+  throw refusal(
+    `${path} is not the file that run ${runId} left: its SHA-256 is not the recorded one`,
+  )
 }
 
 /** The error if the results of the failed run are no longer on record. */
 export function noResults(runId: string): UsageError {
-  return refusal(`the results of run ${runId} are not on record any more`)
+  return refusal(`the results of run ${runId} are no longer recorded`)
 }
 
 function refusal(problem: string): UsageError {

@@ -130,13 +130,13 @@ function planNode(
 ): NodePlan {
   const present = relations.get(node.relation)
   if (reason !== null) return toCreate(node, reason)
-  if (present?.kind !== kindOf(node)) return toCreate(node, 'the published file lacks it')
+  if (present?.kind !== kindOf(node)) return toCreate(node, 'it is missing from the published file')
   const isDescribed = present.description === descriptionOf(node)
   if (hasSameRows) return { node, action: 'reuse', reason: 'the same rows', isDescribed }
   if (kindOf(node) === 'view') {
     return { node, action: 'reuse', reason: 'the same statement', isDescribed }
   }
-  const reads = 'what it reads may have changed'
+  const reads = 'a model that it reads may have changed'
   if (node.increment === null) return toCreate(node, reads)
   return { node, action: 'update', reason: reads, isDescribed }
 }
@@ -168,7 +168,7 @@ function reasonToCreate(
 ): string | null {
   const before = published.get(node.name)
   if (before === undefined) return problem ?? NEW
-  if (!before.isSameEngine) return `it was made with ${before.engine}`
+  if (!before.isSameEngine) return `it was built with ${before.engine}`
   if (before.whole === now.get(node.name)?.whole) return null
   const isChanged = (name: string): boolean => published.get(name)?.own !== now.get(name)?.own
   const lineage = reach([node.name], new Map(models.map((each) => [each.name, each.dependsOn])))

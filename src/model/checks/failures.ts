@@ -29,7 +29,7 @@ export async function storeFailures(
       commentsSql({
         materialized: 'table',
         relation,
-        description: `Rows that the check ${result.check} found wrong.`,
+        description: `Rows that fail the check ${result.check}.`,
         columns: columns.map((name) => ({ name, description: 'As reported by the check.' })),
       }),
     )
@@ -66,9 +66,9 @@ export function failedChecks(
   const rest = failed.length - listed.length
   const more = rest > 0 ? `, and ${String(rest)} more` : ''
   const count = failed.length === 1 ? 'a check' : `${String(failed.length)} checks`
-  const where = failedFile === undefined ? '' : ` The file that failed is ${failedFile}.`
+  const where = failedFile === undefined ? '' : ` The failed file is ${failedFile}.`
   const hint = [
-    `Nothing was published; the last warehouse is in its place.${where} The rows that are wrong:`,
+    `Nothing was published; the previous warehouse stays in place.${where} The failing rows:`,
     ...listed.map((result) => checkText(result, examples.get(result.check) ?? [], failedFile)),
   ].join('\n')
   return [new ChecksFailedError(`${count} failed: ${names.join(', ')}${more}`, { hint })]

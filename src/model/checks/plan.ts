@@ -71,7 +71,7 @@ export function planChecks(compiled: Compiled, chosen: readonly ModelNode[]): Ch
   const found = checks.map(({ check }) => check)
   const twin = checks.find(({ check }, index) => found.indexOf(check) < index)
   if (twin === undefined) return checks
-  throw new ProjectError({ file: twin.file }, `two checks are called '${twin.check}'`, {
+  throw new ProjectError({ file: twin.file }, `two checks have the name '${twin.check}'`, {
     hint: 'Give one of them a name of its own: name: …',
   })
 }

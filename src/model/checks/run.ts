@@ -43,7 +43,7 @@ export async function runChecks(
       context.signal?.throwIfAborted()
       const lacking = lackingOf(check)
       if (lacking.length > 0) {
-        reportSkipped(context, 'check', check.check, `not made: ${lacking.join(', ')}`)
+        reportSkipped(context, 'check', check.check, `not built: ${lacking.join(', ')}`)
         continue
       }
       try {

@@ -151,7 +151,7 @@ function failedError(failures: readonly Failure[]): ChecksFailedError {
   const model = failures[0]?.test.model ?? ''
   return new ChecksFailedError(`${what} of '${model}' failed: ${names}`, {
     hint: [
-      'Nothing was published; the last warehouse is in its place.',
+      'Nothing was published; the previous warehouse stays in place.',
       ...failures.map(failureText),
     ].join('\n'),
   })
@@ -165,8 +165,8 @@ function failureText({ test, differences }: Failure): string {
   return [
     test.name,
     ...test.given.flatMap(({ input, rows }) => [`  given ${input}`, ...lines(rows)]),
-    ...side('expected, and not made', differences, true),
-    ...side('made, and not expected', differences, false),
+    ...side('expected, but not returned', differences, true),
+    ...side('returned, but not expected', differences, false),
   ].join('\n')
 }
 

@@ -116,7 +116,7 @@ async function buildModels(context: BuildContext, plan: BuildPlan): Promise<Buil
     try {
       if (lacking.length > 0) {
         missing.add(name)
-        reportSkipped(own, 'model', name, `not made: ${lacking.join(', ')}`)
+        reportSkipped(own, 'model', name, `not built: ${lacking.join(', ')}`)
         return
       }
       results.set(name, await testUnits(own, name, plan))

@@ -150,7 +150,7 @@ async function compareColumns(db: Database, node: ModelNode): Promise<Table> {
   const bare = table.columns.find((name) => !described.has(name))
   if (bare === undefined) return table
   throw new ProjectError(node.documented, `column '${bare}' of '${node.name}' is not described`, {
-    hint: `Describe it, or take it out of ${node.file}.`,
+    hint: `Describe it, or remove it from ${node.file}.`,
   })
 }
 
@@ -174,9 +174,9 @@ async function refuseInfinite(
   const [name, count] = Object.entries(row).find(([, rows]) => Number(rows) > 0) ?? []
   if (name === undefined) return
   const rows = Number(count) === 1 ? '1 row' : `${Number(count)} rows`
-  const problem = `column '${name}' is infinite or no number in ${rows}, as after a division by zero`
+  const problem = `column '${name}' is infinite or not a number in ${rows}, for example after a division by zero`
   throw new ChecksFailedError(`${node.file}: model '${node.name}': ${problem}`, {
-    hint: `Divide by nullif(…, 0), which makes NULL. Nothing was published; the last warehouse is in its place. The rows that are wrong:\nselect * from (${node.sql}\n) where not isfinite(${identifier(name)});`,
+    hint: `To get NULL instead, divide by nullif(…, 0). Nothing was published; the previous warehouse stays in place. The failing rows:\nselect * from (${node.sql}\n) where not isfinite(${identifier(name)});`,
   })
 }
 

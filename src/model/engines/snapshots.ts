@@ -35,7 +35,7 @@ export async function findLacking(
       const moved = relative(dataFolder, await quarantineSnapshot(dataFolder, last))
       warn(
         `snapshot ${node.name}: ${basename(last.path)}: ${damage}; moved to ${moved}; ` +
-          `the history is continued from the published file, or from the version before`,
+          `the history continues from the published file, or from the previous version`,
       )
       lacking.set(node, versions.length === 0 ? 'missing' : 'damaged')
     }
@@ -137,7 +137,7 @@ async function requireSame(
     `(${rows} except all ${written}) union all (${written} except all ${rows}) limit 1`,
   )
   if (found.length === 0) return
-  throw new AppError(`snapshot ${name}: ${path} does not hold the rows that were written to it`)
+  throw new AppError(`snapshot ${name}: ${path} does not contain the rows that were written to it`)
 }
 
 /**

@@ -91,10 +91,10 @@ export class Loader {
       if (this.#models.has(name) || this.#failed.has(name)) continue
       const lacking = dependsOn.filter((each) => missing.has(each))
       if (lacking.length === 0) {
-        throw sparkStopped(`it said nothing of model '${name}'`, this.#loading.master)
+        throw sparkStopped(`it did not report on model '${name}'`, this.#loading.master)
       }
       missing.add(name)
-      reportSkipped(this.#context, 'model', name, `not made: ${lacking.join(', ')}`)
+      reportSkipped(this.#context, 'model', name, `not built: ${lacking.join(', ')}`)
     }
     return {
       models: this.#plan.nodes.flatMap(({ node }) => this.#models.get(node.name) ?? []),

@@ -71,7 +71,7 @@ export async function sparkVersion(settings: SparkSettings): Promise<string> {
     const [, version] = /^spark-core_[\d.]+-(.+)\.jar$/.exec(name) ?? []
     if (version !== undefined) return version
   }
-  throw new UsageError(`--engine spark: ${jars} has no library spark-core`, { hint: INSTALL })
+  throw new UsageError(`--engine spark: ${jars} does not contain spark-core`, { hint: INSTALL })
 }
 
 export interface Submission {
@@ -120,7 +120,7 @@ export async function submit(spark: SparkSettings, submission: Submission): Prom
     words.push(line)
     if (words.length > KEPT_LINES) words.shift()
     if (line.includes('has not accepted any resources')) {
-      warn(`Spark waits: ${spark.master} has no free executor for the build`)
+      warn(`Spark is waiting: ${spark.master} has no free executor for the build`)
     }
   })
   createInterface(child.stdout).on('line', (line) => {
@@ -154,7 +154,7 @@ const DRIVERS = '{"kind": '
 /** The error of an ended Spark, with the reason from its standard error. */
 function endedEarly(ended: string, words: readonly string[], master: string): AppError {
   if (words.some((line) => /JAVA_HOME is not set|java: not found/i.test(line))) {
-    return new UsageError('--engine spark: Spark finds no Java', {
+    return new UsageError('--engine spark: Spark did not find Java', {
       hint: 'Install Java 17 or 21, or set JAVA_HOME.',
     })
   }
@@ -166,6 +166,6 @@ function endedEarly(ended: string, words: readonly string[], master: string): Ap
 /** The error of a Spark that ended early. */
 export function sparkStopped(reason: string, master: string): AppError {
   return new AppError(`Spark (${master}) did not finish the build: ${reason}`, {
-    hint: 'Nothing was published; the last warehouse is in its place. Look at the cluster, then build again.',
+    hint: 'Nothing was published; the previous warehouse stays in place. Check the cluster, then build again.',
   })
 }

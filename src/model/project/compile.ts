@@ -291,11 +291,11 @@ function compare(read: readonly string[], given: readonly GivenRows[], test: Uni
   const aliases = read.map(aliasOf)
   const lacking = read.find((name) => given.every(({ alias }) => alias !== aliasOf(name)))
   if (lacking !== undefined) {
-    const problem = `unit test '${test.name}' gives no rows of '${lacking}', which '${test.model}' reads`
-    throw new ProjectError(test.place, problem, { hint: 'For no rows, write `rows: []`.' })
+    const problem = `unit test '${test.name}' has no rows for '${lacking}', which '${test.model}' reads`
+    throw new ProjectError(test.place, problem, { hint: 'To give it no rows, write `rows: []`.' })
   }
   const idle = given.find(({ alias }) => !aliases.includes(alias))
   if (idle === undefined) return
-  const problem = `unit test '${test.name}' gives rows of ${idle.input}, which '${test.model}' does not read`
+  const problem = `unit test '${test.name}' has rows for ${idle.input}, which '${test.model}' does not read`
   throw new ProjectError(test.place, problem)
 }

@@ -1,6 +1,8 @@
 import { z } from 'zod'
 
-const name = z.string().regex(/^[a-z][a-z0-9_]*$/, 'a name is lower case letters, digits and _')
+const name = z
+  .string()
+  .regex(/^[a-z][a-z0-9_]*$/, 'a name consists of lower case letters, digits and _')
 const sentence = z
   .string()
   .trim()

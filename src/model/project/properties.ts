@@ -118,7 +118,7 @@ function describe(
     const additivity = typeof meta['additivity'] === 'string' ? meta['additivity'] : null
     const place = at('columns', index)
     if (described.findIndex((each) => each.name === column.name) < index) {
-      throw new ProjectError(place, `column '${column.name}' is there twice`)
+      throw new ProjectError(place, `column '${column.name}' appears twice`)
     }
     return { name: column.name, description: column.description, additivity, meta, place }
   })
@@ -199,10 +199,10 @@ export function keyOf({ tests }: Pick<Described, 'tests'>): readonly string[] {
 
 /** The additional columns of a snapshot, as in dbt. */
 const SNAPSHOT_COLUMNS: Readonly<Record<string, string>> = {
-  dbt_scd_id: 'Names the row: a digest of its key and dbt_updated_at. Never NULL.',
-  dbt_updated_at: 'When the row was so, as far as is known, UTC. Never NULL.',
-  dbt_valid_from: 'From when on the row was so, UTC. Never NULL.',
-  dbt_valid_to: 'Until when the row was so, UTC. NULL where it still is.',
+  dbt_scd_id: 'Identifies the row: a digest of its key and dbt_updated_at. Never NULL.',
+  dbt_updated_at: 'When the row had these values, as far as is known, UTC. Never NULL.',
+  dbt_valid_from: 'Time from which the row had these values, UTC. Never NULL.',
+  dbt_valid_to: 'Time until which the row had these values, UTC. NULL if it still has them.',
 }
 
 function snapshotOf(item: Properties['snapshots'][number], at: At, shared: TestConfig): Snapshot {

@@ -72,8 +72,11 @@ function verifyMeasure(
     .filter((key) => key !== '')
   const grain = [...metric.grain].sort().join(', ')
   if (!keys.includes(grain)) {
-    throw new ProjectError(placeOf('grain'), `${grain} is no key of ${model.name}`, {
-      hint: keys.length === 0 ? 'Its yml tests none.' : `Its yml tests: ${keys.join('; ')}.`,
+    throw new ProjectError(placeOf('grain'), `${grain} is not a key of ${model.name}`, {
+      hint:
+        keys.length === 0
+          ? 'Its yml tests no key.'
+          : `The keys that its yml tests: ${keys.join('; ')}.`,
     })
   }
   for (const column of metric.adds_up_over) {

@@ -55,7 +55,8 @@ async function ownFiles(
     if (ending.toLowerCase() !== '.csv' || notSeeds.includes(name)) continue
     const path = join(seedFolder, entry.name)
     if (known.has(name)) found.set(name, path)
-    else warn?.(`${path} is not used: there is no seed '${name}'. ${suggestion(name, known)}`)
+    else
+      warn?.(`${path} is not used, because there is no seed '${name}'. ${suggestion(name, known)}`)
   }
   return found
 }
@@ -66,7 +67,7 @@ function compareHeader({ header, place: file }: SeedFile, { columns }: SeedNote)
   for (const [index, name] of header.entries()) {
     if (!known.includes(name)) throw unknownName(place, 'column', name, known)
     if (header.indexOf(name) === index) continue
-    throw new ProjectError(place, `column '${name}' is there twice`)
+    throw new ProjectError(place, `column '${name}' appears twice`)
   }
   // a column with `config.meta.optional` may be missing: its values are NULL
   const lacking = columns.find(
@@ -215,7 +216,7 @@ async function refuseTwice(
   throw new ProjectError(
     await placeOf(seed, row.second),
     `the key (${names.join(', ')}) = (${values}) is already used on line ${String(first.line)}`,
-    { hint: 'Take one of the two lines out.' },
+    { hint: 'Remove one of the two lines.' },
   )
 }
 
@@ -253,15 +254,15 @@ function readSql(
 
 const EXPECTED: Readonly<Record<SeedType, readonly [what: string, hint: string]>> = {
   varchar: ['text', 'Write text.'],
-  bigint: ['whole number', 'Write digits alone, like 1200.'],
-  double: ['number', 'Write it with a point, like 1200.50.'],
-  date: ['date', 'Write YYYY-MM-DD, like 2026-01-31.'],
+  bigint: ['whole number', 'Write only digits, such as 1200.'],
+  double: ['number', 'Write it with a decimal point, such as 1200.50.'],
+  date: ['date', 'Write YYYY-MM-DD, such as 2026-01-31.'],
   boolean: ['boolean', 'Write true or false.'],
 }
 
 function wrongValue(place: Place, column: string, value: string, type: SeedType): ProjectError {
   const [what, hint] = EXPECTED[type]
-  return new ProjectError(place, `column '${column}': '${value}' is no ${what}`, { hint })
+  return new ProjectError(place, `column '${column}': '${value}' is not a ${what}`, { hint })
 }
 
 /** The place of the record, counted from 1 after the header. */

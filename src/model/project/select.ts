@@ -108,7 +108,7 @@ function resultMatcher(value: string, past: Past | undefined): Matcher {
   requireOneOf('result', value, ['error', 'fail', 'warn', 'skipped', 'success', 'pass'])
   const results = past?.results ?? null
   if (results !== null) return ({ name }) => results.get(name)?.has(value) === true
-  const problem = `--select: result:${value}: the results of no last build are on record`
+  const problem = `--select: result:${value}: there are no results of a previous build`
   throw new UsageError(problem, { hint: 'Build everything first: agent-warehouse build.' })
 }
 
@@ -195,9 +195,9 @@ export function inOrder<T extends Dependent>(
     if (ordered.has(node)) return
     if (trail.includes(node.name)) {
       const cycle = [...trail.slice(trail.indexOf(node.name)), node.name]
-      const problem = `models go in a circle: ${cycle.join(' -> ')}`
+      const problem = `models depend on each other in a cycle: ${cycle.join(' -> ')}`
       throw new ProjectError(placeOf(node, cycle[1] ?? ''), problem, {
-        hint: 'Take one of these references out.',
+        hint: 'Remove one of these references.',
       })
     }
     for (const name of node.dependsOn) {

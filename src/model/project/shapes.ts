@@ -8,9 +8,9 @@ import { z } from 'zod'
 
 const NAME = /^[a-z_][a-z0-9_]*$/
 const REF = /^ref\(\s*['"](\w+)['"]\s*\)$/
-const name = z.string().regex(NAME, 'a name is lower case letters, digits and _')
+const name = z.string().regex(NAME, 'a name consists of lower case letters, digits and _')
 const text = z.string().trim().min(1)
-const description = z.string().trim().min(1, 'must say something')
+const description = z.string().trim().min(1, 'must not be empty')
 const meta = z.record(z.string(), z.unknown())
 /** Parses `ref('model')` to the model's name. */
 const modelRef = z
@@ -24,7 +24,7 @@ export const modelConfigShape = z.strictObject({
   materialized: z
     .enum(
       ['view', 'table', 'incremental'],
-      "the built-in runner makes 'view', 'table' and 'incremental'",
+      "the built-in runner supports 'view', 'table' and 'incremental'",
     )
     .optional(),
   schema: name.optional(),
@@ -33,13 +33,10 @@ export const modelConfigShape = z.strictObject({
   unique_key: texts.optional(),
   pre_hook: texts.optional(),
   incremental_strategy: z
-    .literal('delete+insert', "the built-in runner knows the strategy 'delete+insert'")
+    .literal('delete+insert', "the built-in runner supports the strategy 'delete+insert'")
     .optional(),
   on_schema_change: z
-    .literal(
-      'fail',
-      "write 'fail': the built-in runner builds a changed model from scratch by itself",
-    )
+    .literal('fail', "write 'fail': the built-in runner always builds a changed model from scratch")
     .optional(),
 })
 
@@ -49,7 +46,7 @@ export const seedConfigShape = modelConfigShape.pick({ schema: true, tags: true,
 /** The types of a seed's columns, for dbt too. */
 export const seedType = z.enum(
   ['varchar', 'bigint', 'double', 'date', 'boolean'],
-  "a seed's column is varchar, bigint, double, date or boolean",
+  "the type of a seed's column must be varchar, bigint, double, date or boolean",
 )
 
 const threshold = z
@@ -62,7 +59,7 @@ export const testConfigShape = z.strictObject({
   severity: z.enum(['error', 'warn']).optional(),
   warn_if: threshold.optional(),
   error_if: threshold.optional(),
-  where: text.regex(/^[^{}]*$/, 'a condition has no template').optional(),
+  where: text.regex(/^[^{}]*$/, 'a condition cannot contain a template').optional(),
   limit: z.int().positive().optional(),
   store_failures: z.boolean().optional(),
   schema: name.optional(),
@@ -149,16 +146,16 @@ const snapshot = described.extend({
       updated_at: name.optional(),
       check_cols: z.union([z.literal('all'), z.array(name).min(1)]).optional(),
       hard_deletes: z
-        .enum(['ignore', 'invalidate'], "the built-in runner knows 'ignore' and 'invalidate'")
+        .enum(['ignore', 'invalidate'], "the built-in runner supports 'ignore' and 'invalidate'")
         .default('ignore'),
     })
     .refine(
       ({ strategy, updated_at: time }) => (strategy === 'timestamp') === (time !== undefined),
-      'the strategy timestamp needs updated_at, and no other has it',
+      'updated_at is required for the strategy timestamp, and only for it',
     )
     .refine(
       ({ strategy, check_cols: columns }) => (strategy === 'check') === (columns !== undefined),
-      'the strategy check needs check_cols, and no other has it',
+      'check_cols is required for the strategy check, and only for it',
     ),
 })
 
@@ -212,9 +209,12 @@ const cell = z.union([z.string(), z.number(), z.boolean(), z.null()])
 const row = z.record(z.string(), cell)
 
 const fixture = {
-  rows: z.union([z.array(row), text], 'a list of maps, or a text'),
+  rows: z.union([z.array(row), text], 'must be a list of maps, or a text'),
   format: z
-    .enum(['dict', 'csv', 'sql'], "the built-in runner reads the formats 'dict', 'csv' and 'sql'")
+    .enum(
+      ['dict', 'csv', 'sql'],
+      "the built-in runner supports the formats 'dict', 'csv' and 'sql'",
+    )
     .default('dict'),
 }
 
@@ -224,7 +224,7 @@ function isOfItsFormat({ rows, format }: Written): boolean {
   return (format === 'dict') === (typeof rows !== 'string')
 }
 
-const formatRule = 'maps have the format dict, a text has the format csv or sql'
+const formatRule = 'a list of maps needs the format dict, and a text the format csv or sql'
 
 /** Parses a CSV text to maps; empty fields are NULL. */
 function asFixture<T extends Written>({ rows, ...rest }: T) {

@@ -88,7 +88,7 @@ function attempt<T>(file: string, work: () => T): T {
     return work()
   } catch (error) {
     throw new ProjectError({ file }, `the template cannot be read: ${messageOf(error)}`, {
-      hint: 'Look for a tag, a string or a bracket that is not closed.',
+      hint: 'Check for a tag, a string or a bracket that is not closed.',
       cause: error,
     })
   }

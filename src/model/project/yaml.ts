@@ -156,8 +156,8 @@ export function readDocs(
 function problemOf(name: string, body: string, others: readonly DocBlock[]): string | undefined {
   const twin = others.find((block) => block.name === name)
   if (twin !== undefined) return `the doc block '${name}' is already defined in ${twin.file}`
-  if (body.trim() === '') return `doc block '${name}' must say something`
-  return TAG.test(body) ? `doc block '${name}' has a tag in it` : undefined
+  if (body.trim() === '') return `doc block '${name}' must not be empty`
+  return TAG.test(body) ? `doc block '${name}' must not contain a tag` : undefined
 }
 
 /**
@@ -188,7 +188,10 @@ function withDocs(
 
 function described(text: string, blocks: readonly DocBlock[], place: Place): string {
   if (TAG.test(text.replaceAll(CALL, ''))) {
-    throw new ProjectError(place, "a description has no tag but {{ doc('name') }}")
+    throw new ProjectError(
+      place,
+      "a description must not contain a tag other than {{ doc('name') }}",
+    )
   }
   return text.replaceAll(CALL, (_, single: string | undefined, double: string | undefined) => {
     const name = single ?? double ?? ''

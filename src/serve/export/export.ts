@@ -110,7 +110,7 @@ async function writing<T>(what: string, path: string, write: () => Promise<T>) {
     return { rows, bytes: (await stat(path)).size, sha256 }
   } catch (error) {
     throw new AppError(`${what} cannot be written to ${path}: ${sqlMessage(error)}`, {
-      hint: 'The last export stays in place. Fix the cause, then export again.',
+      hint: 'The previous export stays in place. Fix the cause, then export again.',
       cause: error,
     })
   }
@@ -128,7 +128,7 @@ function wantedTables(all: readonly MartTable[], request: ExportRequest): readon
   const unknown = wanted.find((name) => !names.includes(name))
   if (unknown === undefined) return tables.filter((table) => wanted.includes(table.name))
   throw new UsageError(`there is no table '${unknown}' in schema '${request.schema}'`, {
-    hint: `There are: ${names.join(', ')}.`,
+    hint: `The tables are: ${names.join(', ')}.`,
   })
 }
 

@@ -77,7 +77,7 @@ async function swap(temporary: string, path: string): Promise<void> {
 async function requireOurs(path: string): Promise<void> {
   const names = await namesIn(path)
   if (names.length === 0 || names.includes(MANIFEST)) return
-  throw new UsageError(`${path} holds files but no ${MANIFEST}: no export made it`, {
+  throw new UsageError(`${path} contains files but no ${MANIFEST}, so it is not an export`, {
     hint: 'An export replaces the whole folder. Name another one, or move these files away.',
   })
 }

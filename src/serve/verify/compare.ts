@@ -122,7 +122,7 @@ async function compareFact(
     return { rows, differences }
   } catch (error) {
     throw new UsageError(`${fact.name} cannot be compared: ${sqlMessage(error)}`, {
-      hint: 'A warehouse of another version has other columns: `agent-warehouse build`, then again.',
+      hint: 'A warehouse of another release has other columns: run `agent-warehouse build`, then verify again.',
       cause: error,
     })
   }

@@ -64,9 +64,12 @@ export async function chooseSample(
     last: last !== undefined && last < yesterday ? last : yesterday,
   })
   if (history.length === 0) {
-    throw new UsageError(`there is no day to verify: history is ${HISTORY_START} to ${yesterday}`, {
-      hint: 'Choose other days with --from and --to.',
-    })
+    throw new UsageError(
+      `there is no day to verify: the history goes from ${HISTORY_START} to ${yesterday}`,
+      {
+        hint: 'Choose other days with --from and --to.',
+      },
+    )
   }
   const days = sampleDays(history, choice.count ?? history.length, random)
   return { history: history.length, days, published }

@@ -35,7 +35,7 @@ describe('a recheck that fetches the same rows', () => {
     const { result, world } = await sync(LOOK)
     expect(result).toMatchObject({ failed: 0, missing: 0, stoppedBy: null })
     expect(warnings(world).join()).toMatch(
-      /users 2026-01-15 of o: .*; moved to quarantine.*landed again/,
+      /users 2026-01-15 of o: .*; moved to quarantine.*written again/,
     )
     expect(await quarantined(data)).toHaveLength(1)
     const after = (await ledgerOf(data, 'o')).get(intervalKey('users', DAY))

@@ -65,7 +65,7 @@ describe('metrics.yml is refused with its line', () => {
   it.each([
     ['model: fct_user', 'model: fct_users', "metrics.yml:8: unknown model 'fct_users'"],
     ['time: user_id', 'time: day', "metrics.yml:10: unknown column 'day'"],
-    ['grain: [user_id]', 'grain: [sessions]', 'metrics.yml:9: sessions is no key of fct_user'],
+    ['grain: [user_id]', 'grain: [sessions]', 'metrics.yml:9: sessions is not a key of fct_user'],
     ['over: [user_id]', 'over: [team]', "metrics.yml:12: unknown column of the grain 'team'"],
     ['sum(sessions)', 'avg(sessions)', 'metrics.yml:11: metrics.0.expression: write sum(…)'],
     ['label: Sessions', 'name: x', 'metrics.yml:4: Map keys must be unique'],
