@@ -24,7 +24,7 @@ const EXPOSURES = [
     name: 'report',
     label: 'Report',
     type: 'dashboard',
-    description: '`agent-warehouse report`: one HTML file with charts, and a digest as text.',
+    description: '`agent-warehouse report`: one HTML file with charts, or its findings as text.',
     reads: martsOf('report'),
   },
   {
