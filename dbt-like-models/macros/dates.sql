@@ -3,7 +3,7 @@
     cast(date_trunc('week', {{ date }}) as date)
 {%- endmacro %}
 
-{# Days from one day to another. #}
+{# Number of days from one day to another. #}
 {% macro days_between(first, last) -%}
     {%- if target.type == 'spark' -%}
     cast(datediff({{ last }}, {{ first }}) as bigint)
@@ -13,8 +13,8 @@
 {%- endmacro %}
 
 {#
-    The days of each organisation, with what came of its analytics, as 1 or 0. The
-    other resources describe the night on which they were fetched, not the day.
+    The days of each organisation, with the state of its analytics as 1 or 0. The
+    other resources are left out: they describe the night of the fetch, not a day.
 #}
 {% macro analytics_days() -%}
     select
@@ -41,7 +41,7 @@
     group by 1, 2
 {%- endmacro %}
 
-{# The days that analytics speak of, some of them twice. #}
+{# The days with analytics, some of them twice. #}
 {% macro served_days() -%}
     select org_id, activity_date from {{ ref('fct_org_day') }}
 
@@ -51,8 +51,8 @@
 {%- endmacro %}
 
 {#
-    Whether a period of a history holds a day. As comparisons alone: with an
-    `or`, DuckDB compares every row of a left join with every other.
+    Whether a period of a history contains a day. It uses comparisons only: with
+    an `or`, DuckDB compares every row of a left join with every other.
 #}
 {% macro is_valid(history, date) -%}
     {{ date }} >= {{ history }}.valid_from

@@ -1,8 +1,8 @@
 {#
-    Incremental models are built in whole pieces: days, months, restatements. A
-    model of versions names the pieces that are served, each with its digest.
-    Pieces of another version than the one served are deleted in a pre-hook, in
-    the transaction that then builds those that are due.
+    Incremental models are built in whole intervals: days, months, restatements. A
+    model of versions lists the current intervals, each with its digest. A pre-hook
+    deletes the intervals that have another digest, in the same transaction that
+    then builds those that are due.
 #}
 {% macro delete_other_versions(versions, columns) -%}
     {% if is_incremental() -%}
@@ -15,7 +15,7 @@
     {%- endif %}
 {%- endmacro %}
 
-{# The pieces that are served and not built: their key, and more of their columns. #}
+{# The intervals that are not built yet: their key, and the given columns. #}
 {% macro due(versions, key, columns=[]) -%}
     select versions.{{ (key + columns) | join(', versions.') }}
     from {{ ref(versions) }} as versions
@@ -46,8 +46,8 @@
 {%- endmacro %}
 
 {#
-    One row per month of days that have versions. The digest of a month is that
-    of the digests of its days, each at its place.
+    One row per month with days that have versions. The digest of a month is
+    computed from the digests of its days in order.
 #}
 {% macro month_versions(day_versions) -%}
     select
@@ -81,8 +81,8 @@
 {%- endmacro %}
 
 {#
-    Facts of days have no column for the version of their day: `int_fact_days`
-    holds it. These three are the pre-hooks of such a fact.
+    Facts by day have no column for the version of their day; `int_fact_days` has
+    it. These three macros are the pre-hooks of such a fact.
 #}
 {% macro delete_other_days(fact, versions) -%}
     {% if is_incremental() -%}

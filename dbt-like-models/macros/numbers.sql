@@ -1,8 +1,9 @@
 {#
-    Sums and differences of what was served, which may be absurd: where one of
-    counts does not fit a BIGINT it is NULL, so that no number stops a build.
-    The check `assert_counts_can_be_summed` reports the numbers behind it. Spark
-    sums a BIGINT as a BIGINT; DuckDB does not, and is slower with decimals.
+    Sums and differences of served numbers, which may be absurdly large. A sum of
+    counts that does not fit a BIGINT is NULL, so that no number stops a build; the
+    check `assert_counts_can_be_summed` reports the numbers behind it. On Spark the
+    sum of a BIGINT is a BIGINT and can overflow; on DuckDB it cannot, and decimals
+    would be slower.
 #}
 {% macro sum_of_counts(counts) -%}
     {%- if target.type == 'spark' -%}
@@ -20,8 +21,8 @@
 {%- endmacro %}
 
 {#
-    The quotient of two counts, rounded up: no less than zero the one, above zero
-    the other. No double is in between, and nothing can overflow.
+    The quotient of two counts, rounded up. The dividend must not be negative, and
+    the divisor must be positive. It uses no double and cannot overflow.
 #}
 {% macro ceiling_of_counts(dividend, divisor) -%}
     ({{ dividend }}) {{ 'div' if target.type == 'spark' else '//' }} ({{ divisor }})
@@ -29,8 +30,8 @@
 {%- endmacro %}
 
 {#
-    Credits have six digits behind the point, of a row 22 before it: the sum of
-    10^10 rows fits.
+    Credits have six decimal places, and a row has 22 digits before the point, so
+    the sum of 10^10 rows fits.
 #}
 {% macro sum_of_credits(credits) -%}
     cast(sum({{ credits }}) as decimal(38, 6))
@@ -41,14 +42,15 @@
 {%- endmacro %}
 
 {#
-    Credits from a double, to the hundredth of a credit; NULL where they do not
-    fit. With six digits, for a case or coalesce of two scales keeps the smaller.
+    Credits from a double, rounded to hundredths; NULL if they do not fit. The
+    result has six decimal places, because a case or coalesce of two scales keeps
+    the smaller one.
 #}
 {% macro credits_of_double(credits) -%}
     try_cast(try_cast({{ credits }} as decimal(38, 2)) as decimal(38, 6))
 {%- endmacro %}
 
-{# Credits that tokens come to at the rate of other credits for other tokens. #}
+{# The credits of some tokens at the rate of other credits for other tokens. #}
 {% macro credits_at_rate(credits, tokens, rated_tokens) -%}
     {{ credits_of_double(
         'cast(' ~ credits ~ ' as double) * cast(' ~ tokens
@@ -56,7 +58,7 @@
     ) }}
 {%- endmacro %}
 
-{# A double that is infinite would stop the build. #}
+{# An infinite double would stop the build. #}
 {% macro sum_of_shares(shares) -%}
     case
         when abs(sum({{ shares }})) < 1.7e308 then sum({{ shares }})
@@ -68,12 +70,12 @@
     coalesce({{ columns | join(' > 0 or ') }} > 0, false)
 {%- endmacro %}
 
-{# A metric of `/users` or `/tokens`, credits or a count by its name. #}
+{# The sum of a metric of `/users` or `/tokens`: credits or a count, by its name. #}
 {% macro sum_of_metric(metric) -%}
     {{ sum_of_credits(metric) if metric == 'billable_tokens' else sum_of_counts(metric) }}
 {%- endmacro %}
 
-{# The three metrics of `/tokens`, under their own names. #}
+{# The sums of the three metrics of `/tokens`, under their own names. #}
 {% macro sums_of_tokens() -%}
     {% for metric in ['billable_tokens', 'input_tokens', 'output_tokens'] -%}
     {{ sum_of_metric(metric) }} as {{ metric }}{{ ',' if not loop.last }}

@@ -1,6 +1,6 @@
 {#
-    Both sides of a check on every day that has one of them. A side is a column
-    of a relation of days, as `relation.column`.
+    Both sides of a check, for every day that has at least one of them. A side is a
+    column of a relation by day, written as `relation.column`.
 #}
 {% macro sides_of_check(check_name, comparison, expected, actual) -%}
     select

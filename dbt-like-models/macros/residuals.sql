@@ -1,7 +1,7 @@
 {#
-    What parts lack to the tokens of their totals, number by number and never
-    below zero; no row where they lack nothing. A number that none of the parts
-    has is not known to be lacking. `parts` has one row per key, with the number
+    The rest of each total that its parts do not account for, metric by metric and
+    never below zero. There is no row if nothing is left. If no part has a metric,
+    its rest is not known. `parts` has one row per key, with the number
     of parts behind it as `part_count`.
 #}
 {% macro residual_tokens(totals, parts, key) -%}
@@ -32,9 +32,9 @@
 {%- endmacro %}
 
 {#
-    Invocations per day and name, and as `(unattributed)` what the parts lack to
-    the total of their day. Where a name is of several columns, all but the
-    first are NULL in a residual.
+    Invocations per day and name, and as `(unattributed)` the rest of the day's
+    total that the parts do not account for. If a name has several columns, all but
+    the first are NULL in a residual.
 #}
 {% macro invocations_with_residuals(parts, total, names) -%}
     select

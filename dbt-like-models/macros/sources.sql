@@ -1,6 +1,6 @@
 {#
-    What is landed every night, by key as it was last: a row of the API comes
-    again with every night in which it is fetched.
+    The latest row of each key. A row of the API is loaded again in every night in
+    which it is fetched.
 #}
 {% macro last_landed(model, key) -%}
     select *
@@ -18,8 +18,8 @@
 {%- endmacro %}
 
 {#
-    The nested list of a day, and on days without one the rows of the request
-    that groups. Columns that only the list has are NULL elsewhere.
+    The rows of the nested list of a day; for days without one, the rows of the
+    grouped request. Columns that only the list has are NULL for the others.
 #}
 {% macro nested_or_grouped(nested, grouped, columns, nested_texts=[]) -%}
     select

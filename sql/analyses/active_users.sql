@@ -1,7 +1,7 @@
 -- How many people use it by day, week and month, and how regularly?
--- The last 28 days; a day that is not known has no numbers. Weekly and monthly
--- users are those of the 7 and 30 days up to the day: of a period take its last
--- day, never a sum or a mean of days.
+-- The last 28 days; days that are not known have no numbers. Weekly and monthly
+-- users are those of the 7 and 30 days up to and including the day. For a
+-- period, use its last day, never a sum or an average of days.
 with last_days as (
     select
         org_id,

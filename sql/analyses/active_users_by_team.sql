@@ -1,7 +1,7 @@
 -- How many people of each team use it?
--- The last eight complete weeks, by the team of each day. Who changes team in a
--- week is in both: neither teams nor weeks are added up.
--- Empty where no week is complete yet.
+-- The last eight complete weeks, by the team of each day. A user who changes
+-- team within a week is counted in both, so neither teams nor weeks add up. The
+-- result is empty if no week is complete yet.
 with last_weeks as (
     select
         org_id,

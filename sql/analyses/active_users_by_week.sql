@@ -1,5 +1,5 @@
 -- How many people use it, week by week?
--- The last six weeks, each user once a week; the last week may be running.
+-- The last six weeks, each user once a week. The last week may be incomplete.
 with last_weeks as (
     select
         org_id,

@@ -1,8 +1,8 @@
--- Who is allowed computers and no longer uses the agent, or is from elsewhere?
--- Addresses of the allow-lists whose user was not active for 28 days, and
--- active users from a domain of which the list names no address. The platform
--- does not say who uses a computer: the latter break no rule.
--- Empty where no list names an address, and where all of them are in use.
+-- Who is allowed computers but idle, and who is active from another domain?
+-- Addresses on the allow-lists whose user was not active for 28 days, and
+-- active users from a domain that is not on the list. The platform does not say
+-- who uses a computer, so the latter break no rule. The result is empty if no
+-- list has an address, or if all addresses are in use.
 select
     org_id,
     allow_list,

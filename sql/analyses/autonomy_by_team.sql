@@ -1,7 +1,7 @@
--- Which teams let the agent work longest by itself?
--- Tool calls per message of a user over the last four complete weeks: the ratio
--- of the sums, never a mean of ratios.
--- Empty where no week is complete yet.
+-- Which teams let the agent work longest on its own?
+-- Tool calls per user message over the last four complete weeks. It is the
+-- ratio of the sums, never an average of ratios. The result is empty if no week
+-- is complete yet.
 with last_weeks as (
     select
         org_id,

@@ -1,7 +1,7 @@
--- How many tool calls does the agent make per message of a user?
--- Complete weeks: the ratio of the week's sums, and percentiles of its user
--- days, for those of days cannot be averaged.
--- Empty where no week is complete yet.
+-- How many tool calls does the agent make per user message?
+-- Complete weeks: the ratio of the sums of the week, and percentiles over its
+-- user days, because percentiles of days cannot be averaged. The result is
+-- empty if no week is complete yet.
 select
     org_id,
     week_start_date,

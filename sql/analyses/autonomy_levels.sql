@@ -1,7 +1,6 @@
 -- At which level of autonomy are tools called?
--- Complete weeks: the share of the week's tool calls at each level, days
--- weighed by their calls.
--- Empty where no week is complete yet.
+-- Complete weeks: the share of the week's tool calls at each level; days are
+-- weighted by their calls. The result is empty if no week is complete yet.
 select
     org_id,
     week_start_date,

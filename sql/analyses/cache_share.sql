@@ -1,9 +1,8 @@
 -- What share of the input tokens comes from the cache?
--- By week with all its days, the last eight: ratios of sums. The platform does
--- not document whether input tokens include those read from the cache, so there
--- are two; a day on which more was read than came in shows that the first is
--- right.
--- Empty where no week is complete yet.
+-- The last eight complete weeks, as ratios of sums. The platform does not
+-- document whether input tokens include those read from the cache, so there are
+-- two shares. A day with more cache reads than input shows that the first one
+-- is right. The result is empty if no week is complete yet.
 with weeks as (
     select
         org_id,

@@ -1,5 +1,5 @@
 -- Can today's numbers be trusted?
--- One line of each organisation: how far the data goes, and what is missing or
+-- One line per organisation: how far the data goes, and what is missing or has
 -- changed.
 select
     org_id,

@@ -1,10 +1,10 @@
 -- What changed with a rollout, a training or another event?
--- The four whole weeks before it against the four after, for the teams that it
--- concerns and for the others; the difference of the two changes is what the
--- event may have done, where both would have gone alike without it. Groups of
--- fewer than five users have no numbers, and an event for every team has
--- nothing to compare with.
--- Empty where seeds/events.csv has no event, and where the weeks are not there.
+-- Compares the four whole weeks before the event with the four after it, for
+-- the affected teams and for the others. The difference of the two changes
+-- estimates the effect of the event, if both groups would have developed alike
+-- without it. Groups of fewer than five users have no numbers, and an event for
+-- every team has no group to compare with. The result is empty if
+-- seeds/events.csv has no event, or if the weeks are not complete.
 select
     org_id,
     event_date,

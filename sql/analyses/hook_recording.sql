@@ -1,8 +1,8 @@
 -- Are all hook events recorded that the platform counts?
--- The last 28 days, by event. Recorded stands against the executions of the
--- command that `agent-warehouse hooks install` registers; other hooks of the
--- same event are not recorded, and machines without ours have none.
--- Empty where no hook is set up, and none recorded.
+-- The last 28 days, by event. Compare the recorded events with the executions
+-- of the command that `agent-warehouse hooks install` registers. Other hooks of
+-- the same event are not recorded, nor are events on machines where our hook is
+-- not installed. The result is empty if no hook ran and no event was recorded.
 with last_days as (
     select
         org_id,

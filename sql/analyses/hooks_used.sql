@@ -1,7 +1,7 @@
 -- Which hooks run, and how often?
--- The last 28 days. The platform counts executions alone: it does not serve
--- whether one failed. `session_outcomes` says how sessions ended.
--- Empty where no hook is set up.
+-- The last 28 days. The platform only counts executions: it does not serve
+-- whether one failed. `session_outcomes` says how sessions ended. The result is
+-- empty if no hook ran.
 with last_days as (
     select
         org_id,

@@ -1,7 +1,7 @@
--- Who has a seat and does not use it?
--- Those of `seeds/teams.csv` without an active day of the last 28; `never_used`
--- are those who were never seen.
--- Empty where the seed is, and where all use theirs.
+-- Who has a seat but does not use it?
+-- People in `seeds/teams.csv` without an active day in the last 28;
+-- `never_used` are those who were never seen. The result is empty if there is
+-- no such file, or if everyone uses their seat.
 select
     org_id,
     team,

@@ -1,7 +1,6 @@
 -- Which days are not complete yet?
--- Days of which a resource of analytics is still missing: leave them out of a
--- report.
--- Empty where every day is complete.
+-- Days for which an analytics resource is still missing: leave them out of a
+-- report. The result is empty if every day is complete.
 select
     org_id,
     activity_date,

@@ -1,8 +1,7 @@
 -- What do the seats cost, month by month?
--- As `seeds/licences.csv` says, by team and currency; `(organisation)` is a
--- line without a team. The first and the last month have only the days that the
--- history knows.
--- Empty where the seed is.
+-- By team and currency, from `seeds/licences.csv`; `(organisation)` is a line
+-- without a team. The first and the last month contain only the days of the
+-- history. The result is empty if there is no such file.
 select
     org_id,
     dim_date.month_start_date,

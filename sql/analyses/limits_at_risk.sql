@@ -1,8 +1,8 @@
--- Who has reached their limit of credits this month, or will?
--- Those whose credits by the end of the month, in a straight line, are beyond
--- their own limit or the global one. The platform does not say which period a
--- limit is for: it is compared with a calendar month.
--- Empty where no limit is known, and where all stay below theirs.
+-- Who has reached their credit limit this month, or will?
+-- Users whose credits, projected to the end of the month in a straight line,
+-- exceed their own limit or the global one. The platform does not say which
+-- period a limit is for; it is compared with a calendar month. The result is
+-- empty if no limit is known, or if all users stay below theirs.
 with last_months as (
     select
         org_id,

@@ -1,7 +1,6 @@
 -- How many users call MCP servers, and how many servers are in use?
--- Complete weeks. Users are those who called any server: the platform does not
--- say who calls which.
--- Empty where no week is complete yet.
+-- Complete weeks. Users are those who called any server, because the platform
+-- does not say who calls which. The result is empty if no week is complete yet.
 select
     org_id,
     week_start_date,

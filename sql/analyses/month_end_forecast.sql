@@ -1,9 +1,9 @@
 -- What will this month come to, and when are the limits used up?
 -- As of the last known day: credits so far and of the whole month, with a band
--- that is to hold four months in five; NULL with too little history, where the
--- straight line is left, which swings in the first days of a month. The
--- platform has limits of users alone: the limit is what they may consume
--- together.
+-- that should contain four months in five. With too little history these are
+-- NULL, and only the straight line is left, which varies strongly in the first
+-- days of a month. The platform has limits for users only, so the limit is the
+-- sum of these.
 with last_days as (
     select
         org_id,

@@ -1,7 +1,7 @@
 -- How many users work with more than one client?
--- The last 28 days: at least and at most so many, for the platform only counts
--- the users of each client.
--- Empty where the platform sends no users by client.
+-- The last 28 days, as a minimum and a maximum, because the platform only
+-- counts the users of each client. The result is empty if the platform sends no
+-- users by client.
 with last_days as (
     select
         org_id,

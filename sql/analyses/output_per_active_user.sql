@@ -1,7 +1,7 @@
--- How many commits and pull requests are made with the agent per active user?
--- Complete weeks: the week's sum over the week's users. Created is neither
--- merged nor reviewed, and lines of code are not served.
--- Empty where no week is complete yet.
+-- How many commits and pull requests are made per active user?
+-- Complete weeks: the sum of the week divided by the users of the week. A
+-- created pull request may be neither merged nor reviewed, and the platform
+-- does not serve lines of code. The result is empty if no week is complete yet.
 select
     org_id,
     week_start_date,

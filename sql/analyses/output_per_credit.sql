@@ -1,8 +1,9 @@
--- How much is made per million credits, by team?
--- The last four complete weeks, divided by sums. Weeks in which fewer than five
--- of the team are active are left out, for they would speak of persons. Output
--- is counted, not weighed.
--- Empty where no team has five active users in a complete week.
+-- How much output is there per million credits, by team?
+-- The last four complete weeks, as ratios of sums. Weeks in which fewer than
+-- five people of the team were active are left out, because they would describe
+-- individual people. Output is only counted, which says nothing about its
+-- value. The result is empty if no team has five active users in a complete
+-- week.
 with last_weeks as (
     select
         org_id,

@@ -1,7 +1,7 @@
--- What was used although it is not allowed, and what is allowed and never used?
--- Each day is judged by the settings of that day; policies that restrict
--- nothing have no lines.
--- Empty where no policy restricts anything, and where practice keeps to it.
+-- What was used without being allowed, and what is allowed but never used?
+-- Each day is judged by the settings of that day. Policies that restrict
+-- nothing have no lines. The result is empty if no policy restricts anything,
+-- or if use matches the policies.
 select
     org_id,
     policy,

@@ -1,12 +1,12 @@
--- Which limits of credits would fit what users consume?
--- With `--format csv` the answer is a file that `limits set --csv` takes as it
--- is: read it first, then try it with `--dry-run`. A limit is half as much
--- again as the largest of the last three months, rounded up to 100,000, at
--- least 1,000,000. A month counts to its end in a straight line once 14 of its
--- days are known. Users without an e-mail address have no line. Where the
--- warehouse has several organisations, an address that is in many has the
--- largest limit.
--- Empty where no user with an address consumed any credits.
+-- Which credit limits would fit what users consume?
+-- With `--format csv`, the answer is a file for `limits set --csv`: read it
+-- first, then try it with `--dry-run`. A limit is one and a half times the
+-- largest of the last three months, rounded up to 100,000, and at least
+-- 1,000,000. The current month counts, projected in a straight line, once 14 of
+-- its days are known. Users without an e-mail address have no line. If the
+-- warehouse has several organisations, an address that is in several has the
+-- largest limit. The result is empty if no user with an address consumed any
+-- credits.
 with last_months as (
     select
         org_id,

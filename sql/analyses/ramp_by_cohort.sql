@@ -1,8 +1,8 @@
 -- How do new users ramp up in their first four weeks?
--- Means per user, of those who began in the same ISO week. The first active day
--- begins week 1 of a user; a week that is not over, or has a missing day, is
--- not counted. Users of the left edge of the history are left out.
--- Empty where no user has begun after it.
+-- Averages per user, for users who began in the same ISO week. Week 1 begins
+-- with a user's first active day. A week that is not over, or has a missing
+-- day, is not counted. Users at the left edge of the history are left out. The
+-- result is empty if no user has begun after it.
 select
     org_id,
     cohort_week,

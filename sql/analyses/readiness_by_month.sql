@@ -1,7 +1,6 @@
 -- Are the repositories getting readier for agents?
--- By month and repository: what passes of what was evaluated, the ratio of the
--- sums.
--- Empty where there are no readiness reports.
+-- By month and repository: passing of evaluated applications, as a ratio of
+-- sums. The result is empty if there are no readiness reports.
 select
     org_id,
     cast(date_trunc('month', report_date) as date) as month_start_date,

@@ -1,7 +1,6 @@
 -- Which past days did the platform change afterwards?
--- Values that changed by the day they are of, the latest change first;
--- `fct_restatement` has each with its old and its new value.
--- Empty where nothing changed.
+-- The number of changed values by day, latest change first. `fct_restatement`
+-- has each with its old and new value. The result is empty if nothing changed.
 select
     org_id,
     activity_date,

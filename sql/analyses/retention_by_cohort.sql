@@ -1,6 +1,6 @@
 -- How many of those who began in a week still use it weeks later?
--- Shares of each cohort, NULL where the week is not complete yet. A cohort at
--- the left edge has also users who had begun before the history does.
+-- Shares of each cohort, NULL if the week is not complete yet. A cohort at the
+-- left edge of the history also contains users who were active before it.
 select
     org_id,
     cohort_week,

@@ -1,7 +1,7 @@
 -- How do sessions end?
--- By reason. The platform lists no sessions: the counts are of those that are
--- known, whose share of all is in the last column.
--- Empty where no session is known.
+-- By reason. The platform does not list sessions, so only known sessions are
+-- counted; the last column has their share of all sessions. The result is empty
+-- if no session is known.
 select
     org_id,
     mart_session_outcomes.end_reason,

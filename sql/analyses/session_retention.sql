@@ -1,8 +1,8 @@
 -- Are sessions removed when the settings say so?
 -- By period of the setting: sessions that the platform still served although
--- their last update was longer ago than the retention. Only sessions that are
--- known by name are asked for, so there may be more.
--- Empty where no settings are known.
+-- their last update was longer ago than the retention. Only sessions whose id
+-- is known are requested, so there may be more. The result is empty if no
+-- settings are known.
 select
     org_id,
     valid_from,

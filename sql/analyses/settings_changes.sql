@@ -1,6 +1,6 @@
 -- Who changed which setting of the organisation, and when?
--- The latest fifty changes.
--- Empty where the key may not read the settings, or nothing was ever changed.
+-- The latest fifty changes. The result is empty if the key may not read the
+-- settings, or if nothing was ever changed.
 select
     org_id,
     changed_at,

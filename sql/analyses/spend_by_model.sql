@@ -1,7 +1,7 @@
--- What does each model consume, against the same days of last month?
--- A running month stands beside no whole one: of both, the days up to the last
--- known day of the month are counted. `(unattributed)` is what no model
--- accounts for.
+-- What does each model consume, compared with the same days of last month?
+-- The current month is not compared with a complete one: of both, the days up
+-- to the last known day of the month are counted. `(unattributed)` is the rest
+-- that no model accounts for.
 with last_days as (
     select
         org_id,

@@ -1,6 +1,6 @@
--- Which models do this month’s credits go to?
--- The month so far, to be compared with no whole one: `spend_by_model` does
--- that.
+-- Which models consume this month’s credits?
+-- The month so far. Do not compare it with a complete month; `spend_by_model`
+-- compares the same days.
 with last_days as (
     select
         org_id,

@@ -1,5 +1,6 @@
--- Which teams do the credits of the last 28 days go to?
--- By the team of each day; `(no team)` has also what is attributed to no user.
+-- Which teams consumed the credits of the last 28 days?
+-- By the team of each day. `(no team)` includes credits that are attributed to
+-- no user.
 with last_days as (
     select
         org_id,

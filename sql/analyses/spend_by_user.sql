@@ -1,7 +1,7 @@
 -- Who consumes the most credits this month?
--- The twenty largest users of the month so far. What is attributed to no user
--- is not among them, and the shares are of what users are known to have
--- consumed.
+-- The twenty users with the most credits in the month so far. Credits that are
+-- attributed to no user are left out, so shares refer to the credits of known
+-- users.
 with last_months as (
     select
         org_id,

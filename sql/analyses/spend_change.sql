@@ -1,8 +1,8 @@
 -- Why do the credits of this month differ from those of the month before?
--- The same days of both. Components add up to the difference: users who joined
--- or left, and of those who stayed how much they used, which models, and at
--- what rate.
--- Empty where no two months have a known day in common.
+-- The same days of both months. The components add up to the difference: users
+-- who joined or left, and for those who stayed, how much they used, which
+-- models, and at what rate. The result is empty if no two months have a known
+-- day in common.
 with last_months as (
     select
         org_id,

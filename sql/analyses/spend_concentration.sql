@@ -1,7 +1,6 @@
 -- How concentrated is the consumption on few users?
--- By month: the share of the tenth of the users that consumes most, and the
--- Gini coefficient, 0 where all consume the same. The last month may be
--- running.
+-- By month: the share of the top 10 % of the users, and the Gini coefficient,
+-- which is 0 if all consume the same. The last month may be incomplete.
 select
     org_id,
     month_start_date,

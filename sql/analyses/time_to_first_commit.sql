@@ -1,9 +1,9 @@
 -- How long does it take new users to commit, and to trust the agent?
--- By the month in which they began, those whose first 28 days are over: the
--- share that did it within them, and the median of days that it took. Auto-high
--- is the first day on which they mostly delegated at that level. Users of the
--- left edge of the history are left out.
--- Empty where no user has begun after it, 28 days ago or earlier.
+-- By the month in which they began, for users whose first 28 days are over: the
+-- share that did so within these days, and the median number of days. Auto-high
+-- is the first day on which they delegated mostly at that level. Users at the
+-- left edge of the history are left out. The result is empty if no user began
+-- after it and at least 28 days ago.
 select
     org_id,
     cast(date_trunc('month', first_active_date) as date) as month_start_date,

@@ -1,6 +1,7 @@
 -- Which tools does the agent call?
--- The last month that is known, which may be running. `(unparsed)` and
--- `(unattributed)` are calls without a name, so that the shares are of all.
+-- The last known month, which may be incomplete. `(unparsed)` and
+-- `(unattributed)` are calls without a readable name, so that shares refer to
+-- all calls.
 with last_months as (
     select
         org_id,

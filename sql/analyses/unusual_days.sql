@@ -1,7 +1,7 @@
 -- Which days and users consumed far more or less than usual?
--- Of the last 28 days, against the same weekdays before and the other users of
--- the day. A flag is a question to ask, not a finding.
--- Empty where nothing is unusual.
+-- The last 28 days, compared with the same weekdays before and with the other
+-- users of the day. A flag is a reason to ask, not a finding. The result is
+-- empty if nothing is unusual.
 select
     org_id,
     mart_anomalies.activity_date,

@@ -1,6 +1,5 @@
 -- How many users are heavy, moderate, light or idle?
--- By their active days of the last 28: heavy from 12, moderate from 4, light
--- from 1.
+-- By active days in the last 28: heavy from 12, moderate from 4, light from 1.
 select
     org_id,
     as_of_date,

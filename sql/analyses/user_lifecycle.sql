@@ -1,8 +1,8 @@
 -- How many users are new, stay, come back or leave in a week?
--- Weeks that are complete, after a week that is. Active is new plus retained
--- plus resurrected; at the left edge of the history the new ones were mostly
--- there already.
--- Empty where no two weeks in a row are complete yet.
+-- Complete weeks that follow a complete week. New, retained and resurrected
+-- users add up to the active ones. At the left edge of the history, most of the
+-- new users were active before it. The result is empty if no two weeks in a row
+-- are complete yet.
 select
     org_id,
     week_start_date,

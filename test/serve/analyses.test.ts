@@ -22,7 +22,7 @@ function page(): string {
     '',
     '# Ready-made questions',
     '',
-    'Each is one SELECT in `sql/analyses`, on the marts alone: run it as it is, or take it as the beginning of your own. `agent-warehouse query --list` lists them; with `--format csv` or `json` the answer is for programs. Where the published warehouse has many organisations, each line says whose it is.',
+    'Each question is answered by one SELECT statement on the marts, in `sql/analyses`. Run it as it is, or use it as a starting point for your own. `agent-warehouse query --list` lists the questions; `--format csv` and `json` are for programs. If the warehouse has several organisations, each line of an answer names its organisation.',
     '',
     ...rows,
   ].join('\n')

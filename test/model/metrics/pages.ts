@@ -67,7 +67,7 @@ export function page(): string {
     '',
     '# Metrics',
     '',
-    'What the numbers of the marts mean, one definition each, and what others get wrong with them. Additive results may be added up over every column of the grain; semi-additive ones over those that are named; non-additive ones over none: compute them again for the whole. `dbt-like-models/semantic/` has the same for MetricFlow.',
+    'The definition of each metric, and the usual mistake with it. Additive results can be added up over every column of the grain, semi-additive ones only over the named columns. Non-additive ones cannot be added up; compute them again for the whole. `dbt-like-models/semantic/` has the same definitions for MetricFlow.',
     '',
     '| metric | additivity | unit |',
     '| --- | --- | --- |',
