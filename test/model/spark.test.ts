@@ -88,7 +88,7 @@ it('law 7: a build on Spark without a result for a model publishes nothing', asy
     urlOf: (path: string) => `file:${path}`,
   }
   await expect(bench.build(TINY, { spark, fullRefresh: true })).rejects.toThrow(
-    "it said nothing of model 'stg_user'",
+    "it did not report on model 'stg_user'",
   )
   await expect(bench.rows('select 1')).rejects.toThrow()
 })
