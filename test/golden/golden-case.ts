@@ -6,7 +6,7 @@ import type { Cell } from '../../src/lib/duckdb.ts'
 const CREDITS = /^-?\d+\.\d{6}$/
 
 /** The words with which the comment of a ready-made question says that it may have no answer. */
-export const MAY_BE_EMPTY = /\bEmpty where /
+export const MAY_BE_EMPTY = /\bThe result is empty if /
 
 /** One line per row, sorted: counts as text, doubles to 12 digits. */
 export function linesOf(rows: readonly object[]): string[] {

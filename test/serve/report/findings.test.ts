@@ -370,11 +370,10 @@ it('the metrics of charts and headlines are those of metrics.yml, with their usu
     name: 'autonomy_ratio',
     label: 'Autonomy ratio',
     unit: 'tool calls a user message',
-    description:
-      'Tool calls for each message that a user wrote: how long the agent works by itself.',
+    description: 'Tool calls per message that a user wrote: how much the agent does on its own.',
     basis: 'All tool calls of the period divided by all user messages',
     mistake:
-      'Ratios of days or users averaged. A day with one message then weighs as much as a day with a thousand.',
+      'Averaging the ratios of days or users. A day with one message then counts as much as a day with a thousand.',
   })
 })
 
