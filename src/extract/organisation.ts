@@ -67,8 +67,8 @@ export interface SyncOptions {
 export interface SyncListeners {
   /** The run waits for its first answers. */
   readonly onWaiting?: (orgId: string) => void
-  /** All missing days of a resource have landed or failed; other requests continue. */
-  readonly onResourceComplete?: (orgId: string, resource: string, ledger: Ledger) => void
+  /** All missing days of a month, `YYYY-MM`, have landed or failed; other requests continue. */
+  readonly onMonthComplete?: (orgId: string, month: string, ledger: Ledger) => void
 }
 
 export interface SyncResult {
@@ -221,8 +221,8 @@ async function fetchPlan(
   { intervals }: LedgerFile,
   tasks: readonly FetchTask[],
 ): Promise<void> {
-  const done = completionListener(tasks, (resource) => {
-    listeners?.onResourceComplete?.(context.orgId, resource, intervals)
+  const done = completionListener(tasks, (month) => {
+    listeners?.onMonthComplete?.(context.orgId, month, intervals)
   })
   const fetching = fetchAll(context, tasks, plan.resources ?? RESOURCES, done)
   listeners?.onWaiting?.(context.orgId)

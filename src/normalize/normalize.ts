@@ -1,9 +1,9 @@
 import { allOrThrow } from '../lib/concurrency.ts'
 import { intervalKey, type Ledger } from '../lake/ledger.ts'
 import type { RawFile } from '../lake/quarantine.ts'
+import { isAnalytics } from '../lake/resources.ts'
 import { BASE_ENTITIES } from './base-entities.ts'
 import { reportDrift } from './drift-news.ts'
-import { SCHEMA_DRIFT } from './drift.ts'
 import type { BaseEngine, Worker } from './engine.ts'
 import { groupsOf, type MonthGroup } from './groups.ts'
 import { monthTask, writeGroup } from './month.ts'
@@ -40,18 +40,20 @@ export async function normalize(
   const verified = { ...options, ledger: without(ledger, damaged) }
   const tasks = damaged.length === 0 ? whole : await planAll(verified, present)
   if (tasks.length > 0) await writeMonths(options, engine, tasks, present)
+  if (options.only === undefined) await reportDrift(options, engine, present)
   return tasks.length
 }
 
-/** All due files; while resources are incomplete, only those made from one complete resource. */
+/** The due files, of the months that are complete. */
 async function planAll(options: NormalizeOptions, present: BaseFiles): Promise<BaseTask[]> {
   const state = Object.fromEntries([...present].map(([key, file]) => [key, file.fingerprint]))
   const due = []
   for (const entity of BASE_ENTITIES) due.push(...(await planBase(options, entity, state)))
-  const isComplete = ({ entity: { resource } }: BaseTask): boolean =>
-    resource !== null && (options.only?.has(resource) ?? true)
-  const isAll = due.every((task) => task.entity.resource === null || isComplete(task))
-  return isAll ? due : due.filter(isComplete)
+  const { only } = options
+  if (only === undefined) return due
+  const isComplete = ({ entity: { resource }, month }: BaseTask): boolean =>
+    only.has(month) && (resource === null || isAnalytics(resource))
+  return due.filter(isComplete)
 }
 
 /** Each file once. Entities of all resources add only earlier versions: others add current ones. */
@@ -84,7 +86,7 @@ async function writeMonths(
   tasks: readonly BaseTask[],
   present: BaseFiles,
 ): Promise<void> {
-  const { baseIn, orgId, signal } = options
+  const { baseIn, orgId } = options
   const before = new Map(present)
   for (const task of tasks) present.delete(baseKey(task))
   await writeBaseState(baseIn, orgId, present) // a killed run must not claim these files
@@ -101,8 +103,6 @@ async function writeMonths(
         present.set(baseKey(task), { fingerprint: task.fingerprint, ...file })
       }),
     )
-    const isNews = signal?.aborted !== true && tasks.some(({ entity }) => entity === SCHEMA_DRIFT)
-    if (isNews) await engine.use(({ database }) => reportDrift(options, database))
   } finally {
     await writeBaseState(baseIn, orgId, present)
   }

@@ -21,7 +21,7 @@ export interface NormalizeOptions {
    * null if damaged ones stay in it: then nothing is made.
    */
   readonly quarantineDamaged: (files: readonly RawFile[]) => Promise<readonly RawFile[] | null>
-  /** Only months of these resources are made. Absent: of all. */
+  /** Only what is made of analytics in these months. Absent: all. */
   readonly only?: ReadonlySet<string>
   /** When it aborts, months that have not been begun stay due. */
   readonly signal?: AbortSignal

@@ -3,28 +3,26 @@ import { messageOf } from '../lib/errors.ts'
 import { damagedFiles } from '../extract/missing-files.ts'
 import type { SyncListeners } from '../extract/organisation.ts'
 import { warner, type RunContext } from './run-context.ts'
-import type { Project } from '../model/index.ts'
 import { baseOptions, type BaseWork } from './normalize.ts'
 import { BaseEngine } from '../normalize/engine.ts'
 import { normalize, openBase } from '../normalize/normalize.ts'
 import type { BaseFiles } from '../normalize/state.ts'
-import { readProject } from './publish.ts'
 import type { Ledger } from '../lake/ledger.ts'
 import type { RawFile } from '../lake/quarantine.ts'
 import { latestData } from './point-in-time.ts'
 
 /**
- * Work that a run does while it waits for answers, so that little is left at the end: reads the
- * project, verifies base files by CRC-32, and makes base from each resource once none of its
- * days is missing. What rechecks of old days find is processed afterwards, by the same plan.
+ * Makes base while the platform is asked for more, so that little is left at the end: verifies
+ * base files by CRC-32, and makes those of each month once none of its days is missing. What is
+ * not analytics, and what rechecks of old days find, is processed afterwards, by the same plan.
  */
-export class Prefetch implements SyncListeners, BaseWork {
+export class Prefetch implements SyncListeners, BaseWork, AsyncDisposable {
   readonly engine: BaseEngine
   readonly #context: RunContext
-  #project: Promise<Project> | undefined
+  readonly #onWaiting: () => void
   /** Undefined where something went wrong: then the files have to be read again. */
   readonly #bases = new Map<string, Promise<BaseFiles | undefined>>()
-  /** Resources of which nothing is missing, by organisation. */
+  /** Months of which nothing is missing, by organisation. */
   readonly #complete = new Map<string, Set<string>>()
   /** Organisations whose next pass has not begun. */
   readonly #due = new Set<string>()
@@ -32,31 +30,28 @@ export class Prefetch implements SyncListeners, BaseWork {
   /** Bounds what databases take, however many organisations are asked at the same time. */
   readonly #queue = new PQueue({ concurrency: 1 })
 
-  constructor(context: RunContext) {
+  constructor(context: RunContext, onWaiting: () => void) {
     this.#context = context
+    this.#onWaiting = onWaiting
     this.engine = new BaseEngine(context.config.dataFolder)
   }
 
   onWaiting(orgId: string): void {
-    this.#project ??= readProject(this.#context)
+    this.#onWaiting()
     this.#bases.set(orgId, this.#tried(orgId, this.#open(orgId)))
   }
 
-  onResourceComplete(orgId: string, resource: string, ledger: Ledger): void {
-    this.#complete.set(orgId, (this.#complete.get(orgId) ?? new Set()).add(resource))
+  onMonthComplete(orgId: string, month: string, ledger: Ledger): void {
+    this.#complete.set(orgId, (this.#complete.get(orgId) ?? new Set()).add(month))
     if (this.#due.has(orgId)) return
     this.#due.add(orgId)
     this.#bases.set(orgId, this.#tried(orgId, this.#write(orgId, ledger)))
   }
 
   /** Resolves when nothing is under way any more; base cannot be made with it after that. */
-  async end(): Promise<void> {
+  async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#bases.values())
     await this.engine[Symbol.asyncDispose]()
-  }
-
-  project(): Promise<Project> {
-    return this.#project ?? readProject(this.#context)
   }
 
   /** The base files of an organisation as they are now. */

@@ -15,22 +15,28 @@ import {
 } from '../extract/organisation.ts'
 import { readOrganisations } from '../lake/organisations.ts'
 import { downgradeToPartial, timed, type RunContext, openLedgers } from './run-context.ts'
-import { BaseEngine } from '../normalize/engine.ts'
 import { normalizeAll } from './normalize.ts'
+import { Prefetch } from './prefetch.ts'
 import { learnedLimits } from '../lake/state-file.ts'
 import { latestData } from './point-in-time.ts'
 import { setFlagsFromString } from 'node:v8'
 
 /** Source → raw → base. An organisation that fails does not stop the others. */
 export async function sync(context: RunContext, selection: SyncSelection): Promise<SyncOutcome> {
-  return inLowMemoryMode(async () => {
-    const landed = await land(context, selection)
-    if (!landed.isAnyReached || isStopped(context)) return landed
-    const { dataFolder } = context.config
-    await using engine = new BaseEngine(dataFolder)
-    const missing = await normalizeAll(context, latestData(dataFolder), { engine })
-    return downgradeToPartial(missing, landed)
-  })
+  return inLowMemoryMode(() => landAndNormalize(context, selection))
+}
+
+/** Calls `onWaiting` when the first answers are waited for. */
+export async function landAndNormalize(
+  context: RunContext,
+  selection: SyncSelection,
+  onWaiting: () => void = () => undefined,
+): Promise<SyncOutcome> {
+  await using prefetch = new Prefetch(context, onWaiting)
+  const landed = await land(context, selection, prefetch)
+  if (!landed.isAnyReached || isStopped(context)) return landed
+  const pointInTime = latestData(context.config.dataFolder)
+  return downgradeToPartial(await normalizeAll(context, pointInTime, prefetch), landed)
 }
 
 /** Source → raw, several organisations at a time. */

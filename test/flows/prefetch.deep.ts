@@ -81,6 +81,34 @@ it('base of the new day is written while rechecks of old days are still under wa
   expect(await martsOf(data)).toEqual(published)
 })
 
+it('base of a month of which nothing is missing is written while other months are still requested', async () => {
+  const now = Date.parse('2026-02-04T05:00:00Z')
+  let open = (): void => undefined
+  const january = new Promise<undefined>((resolve) => {
+    open = () => {
+      resolve(undefined)
+    }
+  })
+  const platform = await startEmulator({
+    users: 12,
+    now: () => now,
+    intercept: ({ path, query }) => {
+      const isJanuary = query.get('startDate')?.startsWith('2026-01') === true
+      return path.endsWith('/users') && isJanuary ? january : Promise.resolve(undefined)
+    },
+  })
+  onTestFinished(() => platform.close())
+  const world = testWorld(now)
+  const emit = (event: RunEvent): void => {
+    world.emit(event)
+    if (event.type === 'base.written' && event.month === '2026-02') open()
+  }
+  const dataFolder = await temporaryFolder()
+  const where = { url: platform.url, key: platform.keys.manager, dataFolder, patienceMs: 60_000 }
+  expect(await night('sync', { ...world, emit }, where)).toEqual({ exitCode: 0, problems: [] })
+  expect(world.events.filter(isUsersWritten)).toHaveLength(2)
+})
+
 it('base is written after a damaged raw file was removed from the ledger, and not before', async () => {
   const { exitCode, events } = await secondNight({
     between: async (data) => {

@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { addDays, parseDay } from '../../src/lib/days.ts'
@@ -36,6 +36,27 @@ describe('a difference from the documentation', () => {
     expect(news).toHaveLength(11)
     expect(news[0]).toContain('$.sessions of users (integer) cannot be read, and is NULL')
     expect(news.at(-1)).toContain('3 more fields')
+  })
+
+  it('is reported once all months are written, also by the run after one that was killed before', async () => {
+    const lake = await Lake.open()
+    await landDays(lake, '2026-01-30', 4, { agents: 3 })
+    for (const month of ['2026-02', '2026-01']) await lake.normalize(lake.data, new Set([month]))
+    expect(warnings(lake)).toEqual([])
+    await lake.normalize()
+    expect(warnings(lake)).toEqual([
+      'org/1: $.agents of users (integer) is not documented and not read: served since 2026-01-30, 4 days',
+    ])
+  })
+
+  it('is not reported again where an earlier version had reported it', async () => {
+    const lake = await Lake.open()
+    await landDays(lake, '2026-01-30', 1, { agents: 3 })
+    await mkdir(join(lake.data, 'state', 'drift'), { recursive: true })
+    const reported = [{ key: 'users $.agents unknown', until: '2026-01-29' }]
+    await writeFile(join(lake.data, 'state', 'drift', 'org%2F1.json'), JSON.stringify(reported))
+    await lake.normalize()
+    expect(warnings(lake)).toEqual([])
   })
 
   it('is reported again, once, when it returns after it had ended', async () => {

@@ -131,8 +131,8 @@ const item = fc.record({
 const place = fc
   .tuple(fc.constantFrom('users', 'tokens'), fc.constantFrom('01-30', '01-31', '02-01', '02-02'))
   .map(([resource, date]) => `${resource}/2026-${date}`)
-/** Of what base is made first, before the rest. */
-const complete = fc.option(fc.subarray(['users', 'tokens']), { nil: undefined })
+/** Months of which base is made first, before the rest. */
+const complete = fc.option(fc.subarray(['2026-01', '2026-02']), { nil: undefined })
 const night = fc.array(
   fc.tuple(place, fc.option(fc.array(item, { maxLength: 3 }), { nil: undefined, freq: 4 })),
   { minLength: 1, maxLength: 4 },
@@ -172,21 +172,27 @@ it('base made night by night has the rows of base made at once, frugally or not,
 describe('base that is made before everything has landed', () => {
   const served: Served = new Map([
     ['users/2026-01-14', [{ user_id: 'u1', new_field: 1 }]],
-    ['tokens/2026-01-14', [{ date: '2026-01-14' }]],
+    ['users/2026-02-01', [{ user_id: 'u1', new_field: 1 }]],
+    ['computers/2026-02-01', [{ id: 'c1' }]],
   ])
   const written = async (data: string): Promise<string[]> => {
-    const entities = ['users', 'user_languages', 'tokens_days', 'schema_drift']
+    const entities = ['users', 'computers', 'schema_drift']
     const state = await readBaseState(data, ORG, entities, () => undefined)
     return [...state.keys()].sort()
   }
 
-  it('is that of the resources of which nothing is missing, and not what is made of all', async () => {
+  it('is what is made of analytics in the months of which nothing is missing', async () => {
     const data = await temporaryFolder()
     const ledger = await land(data, served)
-    await toBase(data, ledger, { only: new Set(['users']) })
-    expect(await written(data)).toEqual(['user_languages/2026-01', 'users/2026-01'])
+    await toBase(data, ledger, { only: new Set(['2026-02']) })
+    expect(await written(data)).toEqual(['schema_drift/2026-02', 'users/2026-02'])
     await toBase(data, ledger)
-    expect(await written(data)).toContain('schema_drift/2026-01')
+    expect(await written(data)).toEqual(
+      ['computers', 'schema_drift', 'users'].flatMap((name) => [
+        `${name}/2026-01`,
+        `${name}/2026-02`,
+      ]),
+    )
   })
 
   it('is left as it is while a damaged file is in the lake', async () => {
@@ -203,7 +209,7 @@ describe('base that is made before everything has landed', () => {
     await toBase(data, ledger, { signal: AbortSignal.abort() })
     expect(await written(data)).toEqual([])
     await toBase(data, ledger)
-    expect(await written(data)).toHaveLength(4)
+    expect(await written(data)).toHaveLength(6)
   })
 })
 

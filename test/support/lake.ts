@@ -66,8 +66,11 @@ export class Lake {
     await ledger.record(intervals)
   }
 
-  /** Raw to base, of the lake unless another folder is given. Returns the number of months written. */
-  async normalize(baseIn = this.data): Promise<number> {
+  /**
+   * Raw to base, of the lake unless another folder is given; `only`: of these months. Returns the
+   * number of months written.
+   */
+  async normalize(baseIn = this.data, only?: ReadonlySet<string>): Promise<number> {
     await using engine = new BaseEngine(this.data)
     const options = {
       dataFolder: this.data,
@@ -77,6 +80,7 @@ export class Lake {
       firstMonth: '2026-01',
       emit: (event: RunEvent) => this.events.push(event),
       quarantineDamaged: () => Promise.resolve([]),
+      ...(only === undefined ? {} : { only }),
     }
     return await normalize(options, engine)
   }

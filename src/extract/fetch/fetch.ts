@@ -1,3 +1,4 @@
+import { monthOf } from '../../lib/days.ts'
 import { spanOf } from '../plan/window-size.ts'
 import type { FetchContext } from '../context.ts'
 import type { FetchTask } from '../plan/plan.ts'
@@ -46,21 +47,26 @@ export async function fetchAll(
     if (resource.grain === 'users') await verifyPagesConsistent(context, resource)
 }
 
-/** Returns a `done` callback that reports a resource once all its missing days are done. */
+/** Returns a `done` callback that reports a month once all its missing days are done. */
 export function completionListener(
   tasks: readonly FetchTask[],
-  report: (resource: string) => void,
+  report: (month: string) => void,
 ): (task: FetchTask) => void {
-  const left = new Set(tasks.filter(isForMissingDays))
+  const left = new Map<string, number>()
+  for (const month of tasks.flatMap(missingMonths)) left.set(month, (left.get(month) ?? 0) + 1)
   return (task) => {
-    if (!left.delete(task)) return
-    if (![...left].some(({ resource }) => resource === task.resource)) report(task.resource.name)
+    for (const month of missingMonths(task)) {
+      const others = (left.get(month) ?? 0) - 1
+      left.set(month, others)
+      if (others === 0) report(month)
+    }
   }
 }
 
-/** Whether the task requests any day for another reason than a recheck. */
-function isForMissingDays({ days }: FetchTask): boolean {
-  return days.some(({ reason }) => reason !== 'recheck')
+/** The months in which the task requests any day for another reason than a recheck. */
+function missingMonths({ days }: FetchTask): string[] {
+  const missing = days.filter(({ reason }) => reason !== 'recheck')
+  return [...new Set(missing.map(({ day }) => monthOf(day)))]
 }
 
 /**
