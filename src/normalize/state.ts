@@ -5,9 +5,11 @@ import { z } from 'zod'
 import { mapLimit } from '../lib/concurrency.ts'
 import {
   crc32OfFile,
+  orIfMissing,
   pathSegment,
   readIfThere,
   readJson,
+  sha256OfFile,
   writeAtomic,
   type FileSums,
 } from '../lib/files.ts'
@@ -93,7 +95,11 @@ export async function baseContents(
   for (const orgId of [...orgIds].sort()) {
     const path = statePath(dataFolder, orgId)
     const state = baseState.parse(JSON.parse((await readIfThere(path)) ?? '{}'))
-    for (const [key, { sha256 }] of Object.entries(state).sort()) {
+    const intervals = sha256OfFile(baseFile(dataFolder, orgId, 'intervals', 'all'))
+    const sums = Object.entries(state).map(([key, { sha256 }]) => [key, sha256] as const)
+    // every build writes it: it is in no state
+    const all = [...sums, ['intervals/all', await orIfMissing(intervals, '')] as const]
+    for (const [key, sha256] of all.sort()) {
       const entity = key.split('/', 1)[0] ?? ''
       const hash = hashes.get(entity) ?? createHash('sha256')
       hashes.set(entity, hash.update(`${basename(path)} ${key} ${sha256}\n`))

@@ -38,6 +38,10 @@ it('builds that find nothing new publish nothing, and both nights stay available
       expect(bytes.equals(await readFile(path))).toBe(true)
     }
   }
+  const plan = (await ask('build', '--plan')).out.trim().split('\n')
+  const isReused = (line: string): boolean => /^\w+ +reuse +/.test(line)
+  const others = plan.filter((line) => !isReused(line)).map((line) => line.split(' ', 1)[0])
+  expect(others, 'a snapshot alone is made from what it was').toEqual(['team_entries_history'])
   expect(await list()).toHaveLength(2)
   expect((await ask('rollback', '--list')).out).toMatch(/^ {2}\S+ .*\n\* \S+ .*published\n$/)
   const back = await work('rollback')
