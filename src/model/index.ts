@@ -4,7 +4,7 @@ import type { ModelNode, Project } from './project/types.ts'
 
 export { buildAndPublish, planOfBuild, type BuildResult, type PlannedModel } from './build/build.ts'
 export type { BuildOptions, SparkEngine } from './build/context.ts'
-export type { CheckResult } from './checks/run.ts'
+export type { CheckResult } from './checks/plan.ts'
 export { loadProject } from './project/project.ts'
 export { loadMetrics } from './project/read-metrics.ts'
 export { seedLines } from './project/seeds.ts'

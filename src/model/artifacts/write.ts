@@ -9,16 +9,15 @@ import type { ModelNode, Project } from '../project/types.ts'
 import { compact, digest, modelId, type Entry, type JsonObject } from './ids.ts'
 import { byId, manifest, nodesOf, type EntryContext } from './manifest.ts'
 import { runResults, sources, metadata, type Invocation } from './results.ts'
-import { Database } from '../../lib/duckdb.ts'
-import { relationsIn, type Relation } from '../engines/duckdb.ts'
+import type { Relation, Relations } from '../engines/duckdb.ts'
 
 interface BuildResults {
   /** Milliseconds since the epoch. */
   readonly startedAt: number
   readonly outcomes: ReadonlyMap<string, Outcome>
   readonly freshness: readonly FreshnessResult[]
-  /** Whether this build's file is the published one; otherwise the catalogue stays. */
-  readonly isPublished: boolean
+  /** Of the published file, if this build published it; otherwise the catalogue stays. */
+  readonly relations?: Relations
 }
 
 /**
@@ -29,7 +28,7 @@ interface BuildResults {
 export async function writeArtifacts(
   building: Building,
   compiled: Compiled,
-  { startedAt, outcomes, freshness, isPublished }: BuildResults,
+  { startedAt, outcomes, freshness, relations }: BuildResults,
 ): Promise<void> {
   const { artifacts, project, sourceSql, target, runId, now, emit, select = null } = building
   if (artifacts === undefined) return
@@ -48,7 +47,7 @@ export async function writeArtifacts(
       write('manifest', manifest(context, nodes, invocation)),
       write('run_results', runResults(outcomes, nodes, invocation, select)),
       write('sources', sources(freshness, project.name, invocation)),
-      ...(isPublished ? [write('catalog', await catalog(target, context, invocation))] : []),
+      ...(relations ? [write('catalog', catalog(relations, context, invocation))] : []),
     ])
   } catch (error) {
     emit({ type: 'warning', message: `${folder} could not be written: ${messageOf(error)}` })
@@ -68,14 +67,12 @@ async function checksumsOf(project: Project, { models }: Compiled): Promise<Map<
   return checksums
 }
 
-/** `catalog.json` (v1): the tables and views of models in the published file `path`. */
-async function catalog(
-  path: string,
+/** `catalog.json` (v1): the tables and views of models in the published file. */
+function catalog(
+  relations: Relations,
   { project, compiled, database }: EntryContext,
   invocation: Invocation,
-): Promise<JsonObject> {
-  await using db = await Database.open(path, { readOnly: true })
-  const relations = await relationsIn(db)
+): JsonObject {
   const nodes = compiled.models.flatMap((node) => {
     const relation = relations.get(node.relation)
     return relation === undefined ? [] : [tableEntry(node, relation, project, database)]

@@ -12,7 +12,7 @@ import type { Building, BuildOptions, Outcome } from './context.ts'
 import { forgetFailed, leaveFailed, recordFailed } from './failed-build.ts'
 import { fromScratch, planBuild, refreshed, type BuildPlan, type NodePlan } from './plan.ts'
 
-export interface BuildResult extends Omit<Filled, 'problems' | 'contents'> {
+export interface BuildResult extends Omit<Filled, 'problems' | 'contents' | 'relations'> {
   /** Size of the published file; null if it already had the same content and stays as it is. */
   readonly bytes: number | null
   readonly durationMs: number
@@ -60,16 +60,16 @@ export async function buildAndPublish(options: BuildOptions): Promise<BuildResul
   let isLeft = false
   try {
     const { path, filled } = await fillFile(building, plan, baseFile)
-    const { problems, contents, ...built } = filled
+    const { problems, contents, relations, ...built } = filled
     results.freshness = filled.freshness
     if (problems.length > 0) isLeft = await leaveFailed(path, options)
     throwAll(problems)
     const bytes = await publish(path, contents, building, baseFile)
     await forgetFailed(options)
-    await writeArtifacts(building, plan.compiled, { ...results, isPublished: true })
+    await writeArtifacts(building, plan.compiled, { ...results, relations })
     return { ...built, bytes, durationMs: now() - startedAt }
   } catch (error) {
-    await writeArtifacts(building, plan.compiled, { ...results, isPublished: false })
+    await writeArtifacts(building, plan.compiled, results)
     if (isLeft) await recordFailed(options)
     throw error
   }

@@ -8,7 +8,7 @@ import { kindOf, type ModelNode, type UnitTestNode } from '../project/types.ts'
 import type { BaseFile } from './base-file.ts'
 import { isPartial, type BuildOptions } from './context.ts'
 import { noResults } from './failed-build.ts'
-import { descriptionOf } from '../engines/duckdb.ts'
+import { descriptionOf, type Relations } from '../engines/duckdb.ts'
 import type { PublishedState } from '../publish/meta.ts'
 
 /** What a build does with a model, and why. */
@@ -32,6 +32,8 @@ export interface BuildPlan {
   readonly isPartial: boolean
   /** Whether a published table is updated or reused: the build then continues in a copy. */
   readonly isContinued: boolean
+  /** The tables and views of that file. */
+  readonly relations: Relations
   readonly all: readonly ModelNode[]
   /** Of each selected model, in the order in which they are built. */
   readonly nodes: readonly NodePlan[]
@@ -84,6 +86,7 @@ export async function planBuild(
     compiled,
     isPartial: isPartial(options),
     isContinued: nodes.some(({ node, action }) => node.increment !== null && action !== 'create'),
+    relations: state.relations,
     all: models,
     nodes,
     madeBy: made,
@@ -111,6 +114,7 @@ export function fromScratch(plan: BuildPlan): BuildPlan {
   return {
     ...plan,
     isContinued: false,
+    relations: new Map(),
     nodes: nodes.map(({ node }) => toCreate(node, 'the published file is damaged')),
     checks: checks.map((check) => ({ ...check, scope: 'all' })),
   }
@@ -118,7 +122,8 @@ export function fromScratch(plan: BuildPlan): BuildPlan {
 
 /** The same plan in a file that has no table or view yet. */
 function inNewFile(plan: BuildPlan): BuildPlan {
-  return { ...plan, nodes: plan.nodes.map(({ node, reason }) => toCreate(node, reason)) }
+  const nodes = plan.nodes.map(({ node, reason }) => toCreate(node, reason))
+  return { ...plan, relations: new Map(), nodes }
 }
 
 /** `reason`: why the model must be built from scratch; null if it was made from the same. */

@@ -1,7 +1,7 @@
 import { ChecksFailedError } from '../../lib/errors.ts'
 import { identifier, type Database, type Row } from '../../lib/duckdb.ts'
 import { commentsSql, relationsIn } from '../engines/duckdb.ts'
-import type { CheckResult } from './run.ts'
+import type { CheckResult, PlannedCheck } from './plan.ts'
 
 /** Some of the rows that a failed check found wrong, by its name. */
 export type Examples = ReadonlyMap<string, readonly Row[]>
@@ -9,33 +9,35 @@ export type Examples = ReadonlyMap<string, readonly Row[]>
 const EXAMPLES = 3
 const LISTED_CHECKS = 3
 
+/** Stores the rows that fail a check, and returns their table. */
+export async function storeRows(db: Database, check: PlannedCheck): Promise<string> {
+  const relation = relationOf(check)
+  await db.run(`create schema if not exists ${identifier(check.schema)};
+    create or replace table ${relation} as ${check.sql}`)
+  const { columns } = await db.table(`from ${relation} limit 0`)
+  await db.run(
+    commentsSql({
+      materialized: 'table',
+      relation,
+      description: `Rows that fail the check ${check.check}.`,
+      columns: columns.map((name) => ({ name, description: 'As reported by the check.' })),
+    }),
+  )
+  return relation
+}
+
 /**
- * Stores the wrong rows that checks found as tables: for checks with `store_failures`, and for
- * failed checks, whose file is not published.
+ * Stores the rows of failed checks, whose file is not published, and returns some of them. A check
+ * with `store_failures` has stored its own when it ran.
  */
 export async function storeFailures(
   db: Database,
   results: readonly CheckResult[],
 ): Promise<Examples> {
   const examples = new Map<string, readonly Row[]>()
-  for (const result of results) {
-    const isFailed = result.status === 'fail'
-    if (!isFailed && !result.store_failures) continue
-    const relation = relationOf(result)
-    await db.run(`create schema if not exists ${identifier(result.schema)};
-      create or replace table ${relation} as ${result.sql}`)
-    const { columns } = await db.table(`from ${relation} limit 0`)
-    await db.run(
-      commentsSql({
-        materialized: 'table',
-        relation,
-        description: `Rows that fail the check ${result.check}.`,
-        columns: columns.map((name) => ({ name, description: 'As reported by the check.' })),
-      }),
-    )
-    if (isFailed) {
-      examples.set(result.check, await db.rows(`from ${relation} limit ${String(EXAMPLES)}`))
-    }
+  for (const result of results.filter(({ status }) => status === 'fail')) {
+    const relation = result.store_failures ? relationOf(result) : await storeRows(db, result)
+    examples.set(result.check, await db.rows(`from ${relation} limit ${String(EXAMPLES)}`))
   }
   return examples
 }
@@ -90,7 +92,7 @@ function checkText(
   ].join('\n')
 }
 
-function relationOf({ check, schema }: CheckResult): string {
+function relationOf({ check, schema }: PlannedCheck): string {
   return `${schema}.${check}`
 }
 

@@ -45,6 +45,15 @@ export interface PlannedCheck extends Check {
   readonly scope: 'all' | 'changed' | 'removed values' | 'none'
 }
 
+export type CheckStatus = 'pass' | 'warn' | 'fail'
+
+export interface CheckResult extends PlannedCheck {
+  /** Rows that are wrong. */
+  readonly failures: number
+  readonly status: CheckStatus
+  readonly durationMs: number
+}
+
 /**
  * The checks of the `chosen` models: their generic tests, and the singular
  * tests that read any of them (with all models chosen: every one).

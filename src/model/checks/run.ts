@@ -2,19 +2,11 @@ import { allOrThrow } from '../../lib/concurrency.ts'
 import { identifier, type Database } from '../../lib/duckdb.ts'
 import { messageOf } from '../../lib/errors.ts'
 import { reportSkipped, type BuildContext } from '../build/context.ts'
+import type { BuildPlan } from '../build/plan.ts'
 import { StatementError } from '../project/errors.ts'
 import type { TestSettings } from '../project/types.ts'
-import { relationsIn } from '../engines/duckdb.ts'
-import type { PlannedCheck, ReferencedColumns } from './plan.ts'
-
-export type CheckStatus = 'pass' | 'warn' | 'fail'
-
-export interface CheckResult extends PlannedCheck {
-  /** Rows that are wrong. */
-  readonly failures: number
-  readonly status: CheckStatus
-  readonly durationMs: number
-}
+import { storeRows } from './failures.ts'
+import type { CheckResult, CheckStatus, PlannedCheck, ReferencedColumns } from './plan.ts'
 
 export interface CheckedModels {
   readonly results: readonly CheckResult[]
@@ -50,7 +42,8 @@ export async function runChecks(
         const count = () => {
           const known = counted?.get(check.check) ?? counts.get(check)
           if (known instanceof StatementError) throw known
-          return known ?? countFailures(db, check, hasRemovedValues)
+          if (known !== undefined && !check.store_failures) return known
+          return countFailures(db, check, hasRemovedValues)
         }
         results.set(check, await runCheck(context, check, count))
       } catch (error) {
@@ -128,9 +121,10 @@ async function countFailures(
     scope === 'all' ||
     (scope !== 'none' && reference !== undefined && (await hasRemovedValues(reference)))
   const sql = isWhole ? check.sql : scope === 'changed' ? changedSql : undefined
-  if (sql === undefined) return { failures: 0, durationMs: 0 }
+  if (sql === undefined && !check.store_failures) return { failures: 0, durationMs: 0 }
   try {
-    const { rows } = await db.table(`select count(*) from (${sql}\n)`)
+    const found = check.store_failures ? `from ${await storeRows(db, check)}` : (sql ?? '')
+    const { rows } = await db.table(`select count(*) from (${found}\n)`)
     return { failures: Number(rows[0]?.[0]) }
   } catch (error) {
     throw StatementError.of(`${check.file}: check '${check.check}'`, error)
@@ -186,9 +180,8 @@ type HasRemovedValues = (reference: ReferencedColumns) => Promise<boolean>
 /** Saves the values that passed checks refer to, before the tables with them are built again. */
 export async function watchReferences(
   db: Database,
-  checks: readonly PlannedCheck[],
+  { checks, relations }: Pick<BuildPlan, 'checks' | 'relations'>,
 ): Promise<HasRemovedValues> {
-  const relations = await relationsIn(db)
   const selectOf = ({ relation, columns }: ReferencedColumns): string =>
     `select distinct ${columns.map(identifier).join(', ')} from ${relation}`
   const published = new Map<string, string>()

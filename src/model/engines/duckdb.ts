@@ -95,8 +95,11 @@ const catalogRows = z.array(
   }),
 )
 
-/** The tables and views of the file in use, by `schema.name`. */
-export async function relationsIn(db: Database): Promise<ReadonlyMap<string, Relation>> {
+/** By `schema.name`. */
+export type Relations = ReadonlyMap<string, Relation>
+
+/** The tables and views of the file in use. */
+export async function relationsIn(db: Database): Promise<Relations> {
   const rows = catalogRows.parse(await db.rows(statement('meta/catalog')))
   const relations = new Map<string, Relation>()
   for (const [name, columns] of grouped(rows, (row) => `${row.schema}.${row.relation}`)) {

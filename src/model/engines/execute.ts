@@ -4,13 +4,20 @@ import { reportSkipped, type BuildContext, type Building } from '../build/contex
 import type { BuildPlan, NodePlan } from '../build/plan.ts'
 import { failedChecks, forgetFailures, storeFailures } from '../checks/failures.ts'
 import { checkFreshness, type FreshnessResult } from '../checks/freshness.ts'
-import { runChecks, watchReferences, type CheckResult } from '../checks/run.ts'
+import type { CheckResult } from '../checks/plan.ts'
+import { runChecks, watchReferences } from '../checks/run.ts'
 import { runUnitTests, type UnitTestResult } from '../checks/unit-tests.ts'
 import type { ModelNode } from '../project/types.ts'
 import { contentsOf, type Contents } from '../publish/publish.ts'
 import { createMeta, writeCheckResults, writeColumns, writeModels } from '../publish/meta.ts'
-import { inFile, commentsSql, engineOf, relationsIn } from './duckdb.ts'
-import { createSchemas, materialize, type BuiltModel, type BuiltModels } from './materialize.ts'
+import { inFile, commentsSql, engineOf, relationsIn, type Relations } from './duckdb.ts'
+import {
+  countReused,
+  createSchemas,
+  materialize,
+  type BuiltModel,
+  type BuiltModels,
+} from './materialize.ts'
 import { loadSnapshot, saveSnapshot } from './snapshots.ts'
 import { buildOnSpark } from './spark.ts'
 import type { BuiltOnSpark } from './spark-loader.ts'
@@ -24,6 +31,7 @@ export interface Filled {
   /** Why the file cannot be published; empty if it can. */
   readonly problems: readonly AppError[]
   readonly contents: Contents
+  readonly relations: Relations
 }
 
 /** Executes the plan in the file at `path`: models, checks, records. */
@@ -33,7 +41,7 @@ export function executePlan(path: string, building: Building, plan: BuildPlan): 
 
 async function fill(context: BuildContext, plan: BuildPlan): Promise<Filled> {
   const { db, now, runId, project, sourceSql, retry = false, asOf = null } = context
-  const hasRemovedValues = await watchReferences(db, plan.checks)
+  const hasRemovedValues = await watchReferences(db, plan)
   await dropRelations(db, plan)
   const selected = plan.nodes.map(({ node }) => node)
   for (const node of snapshotsOf(selected)) await loadSnapshot(db, node, context)
@@ -60,8 +68,9 @@ async function fill(context: BuildContext, plan: BuildPlan): Promise<Filled> {
       await saveSnapshot(db, node, context)
     }
   }
-  const contents = await contentsOf(db, plan)
-  return { models, unitTests, checks: checked.results, freshness, problems, contents }
+  const relations = await relationsIn(db)
+  const contents = await contentsOf(db, plan, relations)
+  return { models, unitTests, checks: checked.results, freshness, problems, contents, relations }
 }
 
 function makeModels(
@@ -82,11 +91,14 @@ export function snapshotsOf(models: readonly ModelNode[]): ModelNode[] {
  * not reuse or update. The result is the same as in a new file, and the checkpoint frees the
  * space.
  */
-async function dropRelations(db: Database, { isPartial, nodes }: BuildPlan): Promise<void> {
+async function dropRelations(
+  db: Database,
+  { isPartial, nodes, relations }: BuildPlan,
+): Promise<void> {
   const created = new Set<string>()
   const others = new Set<string>()
   for (const { node, action } of nodes) (action === 'create' ? created : others).add(node.relation)
-  const drops = [...(await relationsIn(db))]
+  const drops = [...relations]
     .filter(([name]) => (isPartial ? created.has(name) : !others.has(name)))
     .map(([, { kind, sql }]) => `drop ${kind} ${sql}`)
   if (drops.length > 0) await db.run(`${drops.join(';\n')}; checkpoint`)
@@ -104,6 +116,7 @@ async function buildModels(context: BuildContext, plan: BuildPlan): Promise<Buil
     context.db,
     nodes.map(({ node }) => node),
   )
+  const reused = await countReused(context.db, nodes)
   const models = new Map<string, BuiltModel>()
   const results = new Map<string, readonly UnitTestResult[]>()
   const failures = new Map<string, AppError>()
@@ -120,7 +133,7 @@ async function buildModels(context: BuildContext, plan: BuildPlan): Promise<Buil
         return
       }
       results.set(name, await testUnits(own, name, plan))
-      models.set(name, await materialize(own, planned))
+      models.set(name, await materialize(own, planned, reused.get(name)))
     } catch (error) {
       own.signal?.throwIfAborted()
       if (!(error instanceof AppError)) throw error

@@ -1,5 +1,5 @@
 import { AppError, ChecksFailedError, messageOf } from '../../lib/errors.ts'
-import { identifier, type Database, type Table } from '../../lib/duckdb.ts'
+import { identifier, literal, type Database, type Table } from '../../lib/duckdb.ts'
 import { suggestion } from '../../lib/text.ts'
 import type { BuildContext } from '../build/context.ts'
 import type { NodePlan } from '../build/plan.ts'
@@ -37,8 +37,24 @@ export async function createSchemas(db: Database, nodes: readonly ModelNode[]): 
   }
 }
 
+/** Counts the rows of tables that stay as they are, in one statement; by the model's name. */
+export async function countReused(
+  db: Database,
+  nodes: readonly NodePlan[],
+): Promise<ReadonlyMap<string, number>> {
+  const counts = nodes
+    .filter(({ node, action }) => action === 'reuse' && kindOf(node) === 'table')
+    .map(({ node }) => `select ${literal(node.name)}, count(*) from ${node.relation}`)
+  if (counts.length === 0) return new Map()
+  const { rows } = await db.table(counts.join(' union all '))
+  return new Map(
+    rows.flatMap(([name, own]) => (typeof name === 'string' ? [[name, Number(own)]] : [])),
+  )
+}
+
 /**
  * Creates, updates or reuses a model's table or view as planned, and verifies its columns.
+ * `reused`: the rows of a table that stays as it is.
  *
  * @throws StatementError if DuckDB refuses the model, ProjectError if its columns differ from
  * its yml, ChecksFailedError if a double is not finite.
@@ -46,6 +62,7 @@ export async function createSchemas(db: Database, nodes: readonly ModelNode[]): 
 export async function materialize(
   context: BuildContext,
   { node, action }: NodePlan,
+  reused?: number,
 ): Promise<BuiltModel> {
   const { db, now, emit, report } = context
   const { name } = node
@@ -55,7 +72,8 @@ export async function materialize(
     if (action !== 'reuse') {
       await refuseInfinite(db, node, await compareColumns(db, node), action === 'update')
     }
-    const rows = node.materialized === 'view' ? null : await countRows(db, node.relation)
+    const isTable = kindOf(node) === 'table'
+    const rows = isTable ? (reused ?? (await countRows(db, node.relation))) : null
     const durationMs = action === 'reuse' ? 0 : now() - startedAt
     const built = { rows, ...(intervals === undefined ? {} : { intervals }), durationMs }
     emit({ type: 'model.built', model: name, ...built })

@@ -12,7 +12,6 @@ import {
 } from '../../lake/snapshot-versions.ts'
 import type { Building } from '../build/context.ts'
 import type { ModelNode, SnapshotRule } from '../project/types.ts'
-import { relationsIn } from './duckdb.ts'
 
 /** Where versions are stored; those written up to `asOf` are read. */
 type SnapshotPlace = Pick<Building, 'target' | 'asOf' | 'now' | 'warn'>
@@ -190,8 +189,13 @@ function expressions(
   }
 }
 
-async function isThere(db: Database, { relation }: ModelNode): Promise<boolean> {
-  return (await relationsIn(db)).get(relation)?.kind === 'table'
+async function isThere(db: Database, { schema, name }: ModelNode): Promise<boolean> {
+  const tables = await db.rows(
+    `select 1 from duckdb_tables() where database_name = current_database()
+      and schema_name = $schema and table_name = $name`,
+    { schema, name },
+  )
+  return tables.length > 0
 }
 
 /** Adds columns that the source has gained; earlier rows have NULL there. */

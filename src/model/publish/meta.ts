@@ -3,8 +3,8 @@ import { messageOf, UsageError } from '../../lib/errors.ts'
 import { Database, identifier, literal } from '../../lib/duckdb.ts'
 import { statement, fill } from '../../lib/package.ts'
 import type { MadeBy } from '../build/fingerprint.ts'
-import type { CheckResult } from '../checks/run.ts'
-import { engineOf, relationsIn, type Relation } from '../engines/duckdb.ts'
+import type { CheckResult } from '../checks/plan.ts'
+import { engineOf, relationsIn, type Relations } from '../engines/duckdb.ts'
 import type { SparkSettings } from '../engines/spark-submit.ts'
 import { keyOf } from '../project/properties.ts'
 import type { ModelNode } from '../project/types.ts'
@@ -130,8 +130,8 @@ interface PublishedModel extends MadeBy {
 /** What the file that a build continues from holds, by the record in it. */
 export interface PublishedState {
   readonly models: ReadonlyMap<string, PublishedModel>
-  /** Its tables and views, by `schema.name`. */
-  readonly relations: ReadonlyMap<string, Relation>
+  /** Its tables and views. */
+  readonly relations: Relations
   /** Statements of the checks that found nothing wrong in it, by name. */
   readonly passed: ReadonlyMap<string, string>
   /** Why nothing is continued from; null where something is, or where there is nothing. */

@@ -4,7 +4,7 @@ import { publishFile } from '../../lake/published.ts'
 import type { BaseFile } from '../build/base-file.ts'
 import type { Building } from '../build/context.ts'
 import { digest, type MadeBy } from '../build/fingerprint.ts'
-import { relationsIn } from '../engines/duckdb.ts'
+import type { Relations } from '../engines/duckdb.ts'
 import { kindOf, type ModelNode } from '../project/types.ts'
 
 /**
@@ -83,15 +83,15 @@ export interface Contents {
   readonly meta: string
 }
 
-/** What the file in use contains, to be compared with what is published. */
+/** What the file in use, of these tables and views, contains: to be compared with what is published. */
 export async function contentsOf(
   db: Database,
   {
     all,
     madeBy,
   }: { readonly all: readonly ModelNode[]; readonly madeBy: ReadonlyMap<string, MadeBy> },
+  relations: Relations,
 ): Promise<Contents> {
-  const relations = await relationsIn(db)
   const models: string[] = []
   for (const node of all) {
     const { whole = '', content = null } = madeBy.get(node.name) ?? {}
