@@ -1,13 +1,13 @@
 -- Every session as it was last met, with the sessions it names as its children.
 select
     session_id,
-    try(json_extract_string(readable(item), '$.status')) as status,
-    try_cast(try(json_extract_string(readable(item), '$.updatedAt')) as double)
+    try(json_extract_string(item, '$.status')) as status,
+    try_cast(try(json_extract_string(item, '$.updatedAt')) as double)
         as updated_ms,
     epoch_ms(fetched_at) as fetched_ms,
     coalesce(
         try(json_keys(
-            readable(item),
+            item,
             '$.sessionSettings.childInclusiveTokenUsageBySessionId'
         )),
         []
@@ -19,7 +19,7 @@ from (
             '^[^?#]*/sessions/([^/?#]+)',
             1
         )) as session_id,
-        item,
+        readable(item) as item,
         fetched_at
     from {{ rows }}
 )

@@ -3,14 +3,14 @@ select days
 from (
     select
         try_cast(
-            try(json_extract_string(readable(item), '$.revision')) as bigint
+            try(json_extract_string(item, '$.revision')) as bigint
         ) as revision,
         try_cast(
             try(json_extract_string(
-                readable(item), '$.settings.sessionRetentionDays'
+                item, '$.settings.sessionRetentionDays'
             )) as double
         ) as days
-    from {{ rows }}
+    from (select readable(item) as item from {{ rows }})
 )
 where revision is not null
 order by revision desc

@@ -159,8 +159,13 @@ export interface Journal {
   readonly damaged: readonly number[]
 }
 
-/** Cache of parsed journals, by path. Journals grow at the end: only new lines are parsed. */
+/**
+ * The parsed journals that were read last, by path. Journals grow at the end: only new lines are
+ * parsed. Few are kept, because each takes some hundred kilobytes.
+ */
 const lastRead = new Map<string, Folded & { readonly text: string }>()
+
+const MOST_KEPT = 16
 
 export async function readJournal(dataFolder: string, orgId: string): Promise<Journal> {
   const path = ledgerPath(dataFolder, orgId)
@@ -168,7 +173,10 @@ export async function readJournal(dataFolder: string, orgId: string): Promise<Jo
   const last = lastRead.get(path)
   const isGrown = last !== undefined && !last.isCutOff && text.startsWith(last.text)
   const folded = isGrown ? fold(text.slice(last.text.length), last) : fold(text)
+  lastRead.delete(path) // its place is after those that were read before
   lastRead.set(path, { ...folded, text })
+  const [oldest] = lastRead.keys()
+  if (lastRead.size > MOST_KEPT && oldest !== undefined) lastRead.delete(oldest)
   const [intervals, forgotten] = [new Map(folded.intervals), new Map(folded.forgotten)]
   return { ...folded, path, intervals, forgotten }
 }

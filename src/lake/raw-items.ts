@@ -45,6 +45,14 @@ export interface StoredRow {
 export async function readRows(path: string): Promise<readonly StoredRow[] | null> {
   // in a separate database: reading a damaged file may leave a database unusable
   await using database = await Database.open(':memory:', processLimits().verificationOfOne)
+  return await readRowsOfVerified(database, path)
+}
+
+/** The same of a file that was verified, in a database that is open: it takes a fourth of the time. */
+export async function readRowsOfVerified(
+  database: Database,
+  path: string,
+): Promise<readonly StoredRow[] | null> {
   const rows = await database.rows(fill(ROWS, { rows: rowsSql([path]) })).catch(() => null)
   return storedRows.safeParse(rows).data ?? null
 }

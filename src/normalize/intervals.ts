@@ -1,30 +1,32 @@
 import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { Database, literal } from '../lib/duckdb.ts'
+import { literal, type Database } from '../lib/duckdb.ts'
+import { mapLimit } from '../lib/concurrency.ts'
+import { grouped } from '../lib/grouped.ts'
 import { temporaryPath, commitFile } from '../lib/files.ts'
 import type { IntervalRow } from '../lake/intervals.ts'
 import { baseFile } from '../lake/layout.ts'
 import { statement, fill } from '../lib/package.ts'
 
 /**
- * Writes the base entity `intervals`, which tells models what is settled. All months of an
- * organisation are in one file: they have few rows, and change together.
+ * Writes the base entity `intervals` of some organisations, which tells models what is settled.
+ * `rows`: all that is known of them. All months of an organisation are in one file: they have few
+ * rows, and change together.
  */
 export async function writeIntervals(
+  database: Database,
   baseIn: string,
-  orgIds: readonly string[],
   rows: readonly IntervalRow[],
 ): Promise<void> {
-  const rowsOf = new Map<string, IntervalRow[]>(orgIds.map((orgId) => [orgId, []]))
-  for (const row of rows) rowsOf.get(row.orgId)?.push(row)
-  const database = await Database.open(':memory:')
-  try {
-    for (const [orgId, own] of rowsOf)
-      await write(database, baseFile(baseIn, orgId, 'intervals', 'all'), own)
-  } finally {
-    database.close()
-  }
+  await mapLimit(
+    grouped(rows, ({ orgId }) => orgId),
+    FILES_AT_ONCE,
+    ([orgId, own]) => write(database, baseFile(baseIn, orgId, 'intervals', 'all'), own),
+  )
 }
+
+/** One waits for the disk while the next is made. */
+const FILES_AT_ONCE = 4
 
 async function write(
   database: Database,

@@ -52,18 +52,26 @@ export async function dataAsOf(
   }
 }
 
-/** What is known of every day; `planned` returns the last analytics day that a run planned for. */
-export async function intervalsOf(
+/**
+ * What is known of every day, some organisations at a time; `planned` returns the last analytics
+ * day that a run planned for.
+ */
+export async function* intervalsOf(
   pointInTime: PointInTime,
   orgIds: readonly string[],
   planned: (orgId: string) => Day | undefined,
-): Promise<IntervalRow[]> {
-  const rows = []
+): AsyncGenerator<readonly IntervalRow[]> {
+  let rows: IntervalRow[] = []
   for (const orgId of orgIds) {
     const ledger = await pointInTime.ledgerOf(orgId)
     const range = knownRange(ledger, pointInTime.lastDay(planned(orgId)))
     const own = [...intervalRows(orgId, ledger, range), ...entityRows(orgId, ledger)]
-    rows.push(...own.map(pointInTime.shown))
+    for (const row of own) rows.push(pointInTime.shown(row))
+    if (rows.length < ROWS_AT_ONCE) continue
+    yield rows
+    rows = []
   }
-  return rows
+  yield rows
 }
+
+const ROWS_AT_ONCE = 10_000

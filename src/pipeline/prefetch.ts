@@ -51,12 +51,15 @@ export class Prefetch implements SyncListeners, BaseWork, AsyncDisposable {
   /** Resolves when nothing is under way any more; base cannot be made with it after that. */
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#bases.values())
+    await this.#queue.onIdle() // also those that base() has handed over
     await this.engine[Symbol.asyncDispose]()
   }
 
-  /** The base files of an organisation as they are now. */
+  /** The base files of an organisation as they are now. The caller owns them: no copy is kept. */
   readonly base = async (orgId: string): Promise<BaseFiles> => {
-    return (await this.#bases.get(orgId)) ?? this.#open(orgId)
+    const known = this.#bases.get(orgId)
+    this.#bases.delete(orgId)
+    return (await known) ?? this.#open(orgId)
   }
 
   async #open(orgId: string): Promise<BaseFiles> {

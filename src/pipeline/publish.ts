@@ -2,7 +2,6 @@ import { rm } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import type { Config, ExportTarget } from '../config/config.ts'
 import { isEntityResource } from '../lake/resources.ts'
-import type { Day } from '../lib/days.ts'
 import { ExitCode, UsageError } from '../lib/errors.ts'
 import { timed, warner, type RunContext } from './run-context.ts'
 import {
@@ -25,7 +24,7 @@ import { docsHtml } from '../serve/docs/html.ts'
 import { readPublished } from '../serve/docs/read.ts'
 import { exportTables } from '../serve/export/export.ts'
 import { openWarehouse } from '../serve/warehouse.ts'
-import { listLiteral, type Database } from '../lib/duckdb.ts'
+import { Database, listLiteral } from '../lib/duckdb.ts'
 import { writeAtomic } from '../lib/files.ts'
 import type { IntervalRow } from '../lake/intervals.ts'
 import { baseGlob, foreignBase, pastFolder, warehousePath } from '../lake/layout.ts'
@@ -71,7 +70,7 @@ export async function publishModels(
   pointInTime: PointInTime = latestData(context.config.dataFolder),
 ): Promise<BuildResult> {
   const { config } = context
-  const intervals = await writeKnownIntervals(context, orgIds, pointInTime)
+  await writeKnownIntervals(context, orgIds, pointInTime)
   for (const folder of await foreignBase(pointInTime.baseIn, orgIds)) {
     const moved = await quarantineBase(pointInTime.baseIn, folder)
     const warn = warner(context, 'damage')
@@ -83,6 +82,7 @@ export async function publishModels(
     await writeSchemaDrift(database, sourceSql(pointInTime.baseIn, 'schema_drift'))
     const { runId, world } = context
     const provenance = { runId, builtAt: world.now(), asOf: pointInTime.asOf }
+    const intervals = await knownIntervals(context, orgIds, pointInTime)
     await writeRecord(database, intervals, runs, provenance)
   }
   const result = await timed(context, 'build', () => buildAndPublish({ ...options, meta }))
@@ -105,18 +105,27 @@ export async function planModels(
   return planOfBuild(await buildOptions(context, project, orgIds, choice, pointInTime))
 }
 
-/** Writes the base entity `intervals`, and returns what is known of every day. */
-async function writeKnownIntervals(
+/** What is known of every day, some organisations at a time. */
+async function knownIntervals(
   { config }: RunContext,
   orgIds: readonly string[],
   pointInTime: PointInTime,
-): Promise<readonly IntervalRow[]> {
+): Promise<AsyncIterable<readonly IntervalRow[]>> {
   const known = await readOrganisations(config.dataFolder)
-  const planned = (orgId: string): Day | undefined => lastPlannedDay(known, orgId)
-  const intervals = await intervalsOf(pointInTime, orgIds, planned)
-  const ofAnalytics = intervals.filter(({ resource }) => !isEntityResource(resource))
-  await writeIntervals(pointInTime.baseIn, orgIds, ofAnalytics)
-  return intervals
+  return intervalsOf(pointInTime, orgIds, (orgId) => lastPlannedDay(known, orgId))
+}
+
+/** Writes the base entity `intervals`. */
+async function writeKnownIntervals(
+  context: RunContext,
+  orgIds: readonly string[],
+  pointInTime: PointInTime,
+): Promise<void> {
+  await using database = await Database.open(':memory:')
+  for await (const rows of await knownIntervals(context, orgIds, pointInTime)) {
+    const ofAnalytics = rows.filter(({ resource }) => !isEntityResource(resource))
+    await writeIntervals(database, pointInTime.baseIn, ofAnalytics)
+  }
 }
 
 async function buildOptions(

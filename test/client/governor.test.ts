@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Transport } from '../../src/client/http/transport.ts'
@@ -30,6 +31,11 @@ function many(count: number): string[] {
 }
 
 describe('the governor', () => {
+  it('leaves no listener on the signal of the run', async () => {
+    const time = await ask(() => OK, many(50), { rate: 10 })
+    expect(getEventListeners(time.stop.signal, 'abort')).toEqual([])
+  })
+
   it('never exceeds the configured concurrency and rate', async () => {
     const { sent } = await ask(() => OK, many(200), {
       rate: 40,

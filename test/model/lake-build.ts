@@ -7,7 +7,7 @@ import {
   type BuildResult,
 } from '../../src/model/index.ts'
 import { writeIntervals } from '../../src/normalize/intervals.ts'
-import { literal } from '../../src/lib/duckdb.ts'
+import { Database, literal } from '../../src/lib/duckdb.ts'
 import { intervalRows } from '../../src/lake/intervals.ts'
 import { baseGlob } from '../../src/lake/layout.ts'
 import { LedgerFile } from '../../src/lake/ledger.ts'
@@ -23,7 +23,8 @@ export async function buildLake(
   await lake.normalize()
   const ledger = await LedgerFile.read(lake.data, ORG)
   const range = { first: HISTORY_START, last }
-  await writeIntervals(lake.data, [ORG], intervalRows(ORG, ledger, range))
+  await using database = await Database.open(':memory:')
+  await writeIntervals(database, lake.data, intervalRows(ORG, ledger, range))
   return buildAndPublish({
     project: await loadProject(join(packageRoot, 'dbt-like-models'), {
       seedFolder: join(lake.data, 'seeds'),

@@ -66,9 +66,6 @@ export class Governor {
     this.#pacer = new Pacer(rate, learned?.limit ?? undefined, now)
     this.#concurrency = new Concurrency(learned?.concurrency ?? 1, concurrency, now)
     this.#queue = new PQueue({ concurrency: this.#concurrency.limit })
-    world.signal.addEventListener('abort', () => {
-      this.#nap?.over.abort()
-    })
   }
 
   /**
@@ -140,6 +137,9 @@ export class Governor {
   }
 
   async #openInTime(): Promise<void> {
+    const { signal } = this.#world
+    const wake = (): void => this.#nap?.over.abort()
+    signal.addEventListener('abort', wake) // no longer than it sleeps: the signal outlives it
     for (let wait = this.#waitMs(); wait > 0; wait = this.#waitMs()) {
       if (this.#isPointless(wait)) break
       const ms = Math.min(Math.ceil(wait), LONGEST_TIMER_MS)
@@ -151,6 +151,7 @@ export class Governor {
         // Woken by an answer: the wait is computed again.
       }
     }
+    signal.removeEventListener('abort', wake)
     this.#nap = undefined
     this.#queue.start()
   }

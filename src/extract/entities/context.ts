@@ -6,7 +6,6 @@ import { nowThere, type FetchContext, type LandingContext, originOf } from '../c
 import { join } from 'node:path'
 import { AppError } from '../../lib/errors.ts'
 import { rawFolder } from '../../lake/layout.ts'
-import { readRows } from '../../lake/raw-items.ts'
 import { contentOf, type PageOrigin, type RawRow } from '../land/row-lines.ts'
 
 /** Which entity resources a run is to ask for. */
@@ -144,15 +143,15 @@ async function landDay(
 }
 
 async function rowsOfDay(
-  { dataFolder, orgId, recorder }: LandingContext,
+  { dataFolder, orgId, recorder, writer }: LandingContext,
   resource: string,
   day: Day,
 ): Promise<readonly RawRow[]> {
   const file = recorder.interval(resource, day)?.file ?? null
   if (file === null) return []
-  const path = join(rawFolder(dataFolder, orgId, resource, day), file)
-  const rows = await readRows(path)
+  const rows = await writer.rowsInLake(resource, day, file)
   if (rows !== null) return rows
+  const path = join(rawFolder(dataFolder, orgId, resource, day), file)
   throw new AppError(`${path} cannot be read, and nothing can be added to its day`, {
     hint: 'agent-warehouse rebuild verifies every file and moves damaged ones to quarantine.',
   })

@@ -11,6 +11,7 @@ import {
 import { versionsIn } from '../../lake/raw-days.ts'
 import { intervalKey, type Ledger } from '../../lake/ledger.ts'
 import { rowsSql, sha256AsLanded } from '../../lake/merged.ts'
+import { readRowsOfVerified, type StoredRow } from '../../lake/raw-items.ts'
 import { quarantine, type DamagedFile, type RawFile } from '../../lake/quarantine.ts'
 import type { Warn } from '../../lib/world.ts'
 import { statement, fill } from '../../lib/package.ts'
@@ -92,6 +93,12 @@ export class RawWriter {
     const items = rows.flatMap(({ item }) => (typeof item === 'string' ? [item] : []))
     const isSame = sumOf(`[${items.join(',')}]`, items.length).sha256 === sum.sha256
     return isSame ? items.map(servedRow) : null
+  }
+
+  /** The rows of a version that was verified; null if they cannot be read. */
+  rowsInLake(resource: string, day: Day, file: string): Promise<readonly StoredRow[] | null> {
+    const path = join(this.#folder(rawFolder, resource, day), file)
+    return this.#options.database.use((database) => readRowsOfVerified(database, path))
   }
 
   /**

@@ -213,13 +213,15 @@ interface Provenance {
 /** Writes the pipeline's own record: `meta.intervals`, `meta.runs` and `meta.build`. */
 export async function writeRecord(
   db: Database,
-  intervals: readonly IntervalRow[],
+  intervals: AsyncIterable<readonly IntervalRow[]>,
   runs: readonly RunRow[],
   { runId, builtAt, asOf }: Provenance,
 ): Promise<void> {
   await db.run(statement('meta/record_tables'))
-  const days = intervals.map(({ day, ...row }) => ({ activity_date: day, ...inSnakeCase(row) }))
-  await insertRows(db, 'meta.intervals', days)
+  for await (const rows of intervals) {
+    const days = rows.map(({ day, ...row }) => ({ activity_date: day, ...inSnakeCase(row) }))
+    await insertRows(db, 'meta.intervals', days)
+  }
   await insertRows(db, 'meta.runs', runs)
   const known = asOf === null ? null : new Date(asOf)
   await insertRows(db, 'meta.build', [{ run_id: runId, built_at: new Date(builtAt), as_of: known }])
