@@ -2,11 +2,11 @@
 // has changed, the next morning, and a night on which one organisation is refused. The platform's own
 // time is the processors' time of its process: it runs on the same machine.
 // BENCH_ORGANISATIONS=50: a smaller fleet, for which the targets are as much smaller.
-import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   addDays,
   agentWarehouse,
+  configureOrganisations,
   HISTORY_BEGINS,
   report,
   tell,
@@ -24,14 +24,14 @@ const SHARE = ORGANISATIONS / 1000
 await withFolder(async (folder) => {
   const data = join(folder, 'data')
   const first = await onMorning(DAYS, async (platform) => {
-    await configure(folder, platform)
+    await configureOrganisations(folder, platform)
     return {
       whole: await night('the first night', platform),
       idle: await night('an idle night', platform),
     }
   })
   const next = await onMorning(DAYS + 1, async (platform) => {
-    await configure(folder, platform)
+    await configureOrganisations(folder, platform)
     return night('the next morning', platform)
   })
   report([
@@ -101,18 +101,4 @@ function onMorning(days, work) {
   const now = Date.parse(`${addDays(HISTORY_BEGINS, days)}T06:00:00Z`)
   tell(`${ORGANISATIONS} organisations on the morning after ${days} days`)
   return withPlatform(PEOPLE, work, { now, areSteady: true, organisations: ORGANISATIONS })
-}
-
-/** A configuration that names a list of the organisations, each with its key in a file. */
-async function configure(folder, { url, keys }) {
-  await mkdir(join(folder, 'keys'), { recursive: true, mode: 0o700 })
-  for (const [at, key] of keys.entries()) {
-    await writeFile(join(folder, 'keys', String(at + 1)), key, { mode: 0o600 })
-  }
-  const lines = keys.map((_, at) => `organisation ${at + 1},${url},keys/${at + 1}`)
-  await writeFile(
-    join(folder, 'organisations.csv'),
-    ['name,base_url,key_file', ...lines, ''].join('\n'),
-  )
-  await writeFile(join(folder, 'agent-warehouse.yaml'), 'organisations: organisations.csv\n')
 }

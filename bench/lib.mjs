@@ -1,6 +1,6 @@
 import { fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { cpus, tmpdir, totalmem } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -47,6 +47,20 @@ export async function withFolder(work) {
 export function withPlatform(users, work, { now = '', areSteady = false, organisations = 1 } = {}) {
   const kind = areSteady ? 'steady' : ''
   return withServer('platform.mjs', [users, now, kind, organisations].map(String), work)
+}
+
+/** A configuration that names a list of the platform's organisations, each with its key in a file. */
+export async function configureOrganisations(folder, { url, keys }) {
+  await mkdir(join(folder, 'keys'), { recursive: true, mode: 0o700 })
+  for (const [at, key] of keys.entries()) {
+    await writeFile(join(folder, 'keys', String(at + 1)), key, { mode: 0o600 })
+  }
+  const lines = keys.map((_, at) => `organisation ${at + 1},${url},keys/${at + 1}`)
+  await writeFile(
+    join(folder, 'organisations.csv'),
+    ['name,base_url,key_file', ...lines, ''].join('\n'),
+  )
+  await writeFile(join(folder, 'agent-warehouse.yaml'), 'organisations: organisations.csv\n')
 }
 
 /** Runs `work` with a platform of steady people at that moment whose answers are prepared. */

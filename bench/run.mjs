@@ -22,6 +22,7 @@ const BENCHES = [
   'forecast',
   'nightly',
   'fleet',
+  'scale',
   'hooks',
   'peers',
 ]
