@@ -25,7 +25,7 @@ async function leavesOf(settings: unknown): Promise<Record<string, Cell>> {
 }
 
 describe('settings', () => {
-  it('become one row a leaf, what is empty too', async () => {
+  it('become one row per leaf, including empty ones', async () => {
     const settings = {
       maxAutonomyLevel: 'high',
       sandbox: { enabled: true, network: { httpProxyPort: 8080 } },
@@ -51,7 +51,7 @@ describe('settings', () => {
     })
   })
 
-  it('are told by keys that no two paths share', async () => {
+  it('have a different key for each path', async () => {
     expect(
       await leavesOf({
         'a.b': 1,
@@ -88,20 +88,20 @@ describe('settings', () => {
     'sandbox.filesystem.denyRead',
     'sandbox.network.allowedDomains',
     'sandbox.network.allowUnixSockets',
-  ])('%s is a set: sorted, each element once', async (path) => {
+  ])('are sorted and deduplicated where they are a set: %s', async (path) => {
     const nested = path
       .split('.')
       .reduceRight<unknown>((value, key) => ({ [key]: value }), ['b', 'a', 'b'])
     expect(await leavesOf(nested)).toEqual({ [path]: '["a","b"]' })
   })
 
-  it('are a set of any scalars', async () => {
+  it('may be a set of mixed scalars', async () => {
     expect(await leavesOf({ commandAllowlist: [2, 'b', null, true, null, 2] })).toEqual({
       commandAllowlist: '["b",2,null,true]',
     })
   })
 
-  it('are a set also where the user of the policy has an e-mail address for an id', async () => {
+  it('of a user policy are a set even if the user’s id is an e-mail address', async () => {
     const settings = { userModelPolicies: { 'a@x.example': { allowedModelIds: ['m2', 'm1'] } } }
     expect(await leavesOf(settings)).toEqual({
       'userModelPolicies["a@x.example"].allowedModelIds': '["m1","m2"]',
@@ -124,7 +124,7 @@ describe('settings', () => {
     })
   })
 
-  it('call models and marketplaces by what they are, wherever they stand', async () => {
+  it('name models and marketplaces by their ids, whatever their position', async () => {
     const models = [
       { id: 'one', model: 'm', baseUrl: 'https://x.example' },
       { model: 'm' },
@@ -168,7 +168,7 @@ describe('settings', () => {
     )
   })
 
-  it('say which values were redacted', async () => {
+  it('mark redacted values', async () => {
     const settings = {
       a: '[redacted:0a1b2c3d]',
       b: 'https://x?k=[redacted:0a1b2c3d]',
@@ -184,7 +184,7 @@ describe('settings', () => {
     ])
   })
 
-  it('with a key twice are one leaf, and half a surrogate pair is spelled as its escape', async () => {
+  it('keep the last value of a repeated key, and half a surrogate pair as its escape', async () => {
     expect(await leavesOf('{"a": 1, "a": 2, "b": "\\ud83d", "c\\ud83d": true}')).toEqual({
       a: '2',
       b: '"\ufffd\\\\ud83d"',
@@ -199,7 +199,7 @@ describe('a revision', () => {
     ...place,
   })
 
-  it('says who made it and when', async () => {
+  it('has its actor and its time', async () => {
     const items = [
       revision({
         updatedAt: '2026-01-14T01:02:03.456+02:00',
@@ -217,14 +217,14 @@ describe('a revision', () => {
     ['no settings', {}],
     ['a text', { settings: 'x' }],
     ['null', { settings: null }],
-  ])('with %s for settings has none, and no leaves', async (_, fields) => {
+  ])('with %s as settings has NULL settings and no leaves', async (_, fields) => {
     const items = [revision(fields)]
     const columns = ['revision', 'settings']
     expect(await flatten(database, 'controls_revisions', items, columns)).toEqual([['7', null]])
     expect(await flatten(database, 'controls_settings', items, columns.slice(0, 1))).toEqual([])
   })
 
-  it('that is twice in a file is the later one, its leaves too', async () => {
+  it('that is repeated in a file has the settings and leaves of the later one', async () => {
     const items = [
       revision({ settings: { a: 2, c: 1 } }, { page: 1 }),
       revision({ settings: { a: 1, b: 1 } }, { page: 0 }),
@@ -240,10 +240,10 @@ describe('a revision', () => {
   })
 })
 
-describe('settings that say what may be used', () => {
+describe('settings of policies', () => {
   const columns = ['revision', 'setting', 'value', 'value_key']
 
-  it('become one row a value, whatever else the settings hold', async () => {
+  it('become one row per value, whatever else the settings have', async () => {
     const settings = {
       maxAutonomyLevel: 'high',
       mcpAutonomyOverrides: { 'a.b': { defaultLevel: 'low', tools: { 'x.y': 'medium' } } },
@@ -282,7 +282,7 @@ describe('settings that say what may be used', () => {
   })
 
   it.each(['null', '[]', '{}', '{"mcpPolicy":[1],"modelPolicy":"x","customModels":{"a":1}}'])(
-    'are none in %s',
+    'give no rows from %s',
     async (settings) => {
       const items = [{ item: `{"revision":1,"settings":${settings}}` }]
       expect(await flatten(database, 'controls_policies', items, columns)).toEqual([])

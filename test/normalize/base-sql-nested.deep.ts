@@ -46,7 +46,7 @@ const NESTED: readonly (readonly [Entity, string])[] = [
 ]
 
 describe('a nested field', () => {
-  it.each(NESTED)('of another kind gives %s no rows', async (entity, field) => {
+  it.each(NESTED)('of another type gives %s no rows', async (entity, field) => {
     for (const value of [undefined, null, {}, 'text', 3, true, [], [null], [[]]]) {
       expect(await rowsOf(entity, day({ [field]: value }), '*')).toEqual([])
     }
@@ -55,19 +55,19 @@ describe('a nested field', () => {
   it.each([
     ['tools_autonomy_levels', 'tool_autonomy_level_ratio'],
     ['activity_clients', 'daily_active_users_by_client'],
-  ] as const)('with open keys, of another kind, gives %s no rows', async (entity, field) => {
+  ] as const)('with open keys and of another type gives %s no rows', async (entity, field) => {
     for (const value of [undefined, null, {}, 'text', 3, [], [1]]) {
       expect(await rowsOf(entity, day({ [field]: value }), '*')).toEqual([])
     }
   })
 
-  it('of another kind gives a user no languages', async () => {
+  it('of another type gives a user no languages', async () => {
     for (const languages of [undefined, null, {}, 'Go', 3, [], [null]]) {
       expect(await rowsOf('user_languages', day({ user_id: 'u', languages }), '*')).toEqual([])
     }
   })
 
-  it('loses entries that are no objects and keeps the others', async () => {
+  it('drops entries that are not objects and keeps the others', async () => {
     const item = { by_tool: [null, 'Read', 7, { tool: 'Edit' }, {}, { invocations: '2.0' }] }
     expect(await rowsOf('tools_tools', day(item), 'tool', 'invocations')).toEqual([
       ['Edit', null],
@@ -75,7 +75,7 @@ describe('a nested field', () => {
     ])
   })
 
-  it('keeps entries that repeat', async () => {
+  it('keeps repeated entries', async () => {
     const read = { tool: 'Read', invocations: 1 }
     const rows = await rowsOf('tools_tools', day({ by_tool: [read, read] }), 'tool', 'invocations')
     expect(rows).toEqual([
@@ -86,7 +86,7 @@ describe('a nested field', () => {
 })
 
 describe('the credits of a day', () => {
-  it('are told by model, under either name of the model', async () => {
+  it('are split by model, under either field name of the model', async () => {
     const item = {
       by_model: [
         { model_id: 'a', model_tier: 'standard', billable_tokens: '7', input_tokens: 8.0 },
@@ -102,7 +102,7 @@ describe('the credits of a day', () => {
     ])
   })
 
-  it('are told by user, and by model within the user', async () => {
+  it('are split by user, and by model within a user', async () => {
     const item = {
       by_user: [
         { user_id: 'u1', user_email: 'a@x', billable_tokens: 5, by_model: [{ model: 'm' }] },
@@ -125,7 +125,7 @@ describe('the credits of a day', () => {
 })
 
 describe('an object with open keys', () => {
-  it('is one row per client, whatever the clients', async () => {
+  it('becomes one row per client, whatever the clients are', async () => {
     const item = { daily_active_users_by_client: { web: '3', 'new-one': 4.0, '': 1, odd: true } }
     const rows = await rowsOf('activity_clients', day(item), 'client', 'daily_active_users')
     expect(rows).toEqual([
@@ -136,7 +136,7 @@ describe('an object with open keys', () => {
     ])
   })
 
-  it('is one row per autonomy level, spelled as served', async () => {
+  it('becomes one row per autonomy level, spelled as served', async () => {
     const item = { tool_autonomy_level_ratio: { auto_high: 0.25, 'auto-low': '0.75', x: null } }
     const rows = await rowsOf('tools_autonomy_levels', day(item), 'level_key', 'share')
     expect(rows).toEqual([
@@ -154,12 +154,12 @@ describe('a list of named counts', () => {
     ['tools_skills', 'skills_by_name', ['name'], ['n']],
     ['tools_slash_commands', 'slash_commands_by_name', ['name'], ['n']],
     ['tools_hooks', 'hooks_by_event', ['event', 'matcher', 'command'], ['Stop', '*', 'a.sh']],
-  ] as const)('is read into %s', async (entity, field, names, expected) => {
+  ] as const)('becomes rows of %s', async (entity, field, names, expected) => {
     const rows = await rowsOf(entity, day({ [field]: [entry] }), ...names, 'count_value')
     expect(rows).toEqual([[...expected, '3']])
   })
 
-  it('is read by language and by extension', async () => {
+  it('becomes rows of languages and extensions', async () => {
     const item = {
       by_language: [{ language: 'Go', count: 1 }],
       by_extension: [{ extension: '.go', count: 2 }],
@@ -193,7 +193,7 @@ describe('the key of an MCP server', () => {
     ['\u0131', '\u0131'],
     ['my  server', 'my  server'],
     [' ', ''],
-  ])('%j is %j', async (server, key) => {
+  ])('for %j is %j', async (server, key) => {
     const item = { mcp_by_server: [{ server, invocations: 1 }] }
     const rows = await rowsOf('tools_mcp_servers', day(item), 'server', 'server_key')
     expect(rows).toEqual([[server, key]])
@@ -229,7 +229,7 @@ describe('the key of a tool', () => {
     ['???', null, false],
     ['', null, false],
     [null, null, false],
-  ])('%j is %j, clean: %j', async (tool, key, clean) => {
+  ])('for %j is %j, clean: %j', async (tool, key, clean) => {
     const columns = ['tool_key', 'is_clean_name'] as const
     const nested = day({ by_tool: [{ tool, invocations: 1 }] })
     expect(await rowsOf('tools_tools', nested, 'tool', ...columns)).toEqual([[tool, key, clean]])

@@ -26,8 +26,8 @@ const item = (fields: unknown, place: Partial<RawItem> = {}): RawItem => ({
   ...place,
 })
 
-describe('limits', () => {
-  it('are the global one, and one for each user however the address is written', async () => {
+describe('usage limits', () => {
+  it('become the global one, and one per user, whatever the case and spaces of the address', async () => {
     const userLimits = [
       { email: 'A@x.example', limit: 5_000_000 },
       { email: ' a@X.example ', limit: 6_000_000 },
@@ -43,13 +43,13 @@ describe('limits', () => {
     ])
   })
 
-  it('that are null are none', async () => {
+  it('that are null become NULL, and give no users', async () => {
     const items = [item({ globalLimit: null, userLimits: [] })]
     expect(await rowsOf('usage_limits_days', items, 'global_limit')).toEqual([[null]])
     expect(await rowsOf('usage_limits_users', items, 'user_email')).toEqual([])
   })
 
-  it('of a day that was asked twice are those of the later answer', async () => {
+  it('of a day that was fetched twice are those of the later answer', async () => {
     const items = [
       item({ globalLimit: 1, userLimits: [{ email: 'a', limit: 1 }] }, { ordinal: 0 }),
       item({ globalLimit: 2, userLimits: [] }, { ordinal: 1 }),
@@ -79,7 +79,7 @@ describe('a readiness report', () => {
     },
   }
 
-  it('is a row', async () => {
+  it('becomes a row', async () => {
     const columns = [
       ...['report_id', 'created_at', 'repo_url', 'commit_hash', 'branch', 'has_local_changes'],
       ...['has_non_remote_commits', 'model_id', 'reasoning_effort', 'agent_version', 'app_count'],
@@ -92,7 +92,7 @@ describe('a readiness report', () => {
     ])
   })
 
-  it('has a row for each criterion, a numerator of null too', async () => {
+  it('has a row for each criterion, even with a numerator of null', async () => {
     const columns = ['report_id', 'criterion_id', 'numerator', 'denominator', 'rationale']
     expect(await rowsOf('readiness_criteria', [item(report)], ...columns)).toEqual([
       ['r1', 'docs', '0', '1', null],
@@ -102,7 +102,7 @@ describe('a readiness report', () => {
     ])
   })
 
-  it('that is twice in a file is the later one, its criteria too', async () => {
+  it('that is repeated in a file has the values and criteria of the later one', async () => {
     const items = [
       item({ reportId: 'r1', branch: 'new', report: { a: { numerator: 1 } } }, { ordinal: 1 }),
       item({ reportId: 'r1', branch: 'old', report: { b: { numerator: 1 } } }, { ordinal: 0 }),
@@ -115,24 +115,24 @@ describe('a readiness report', () => {
 describe('a computer', () => {
   it.each([
     ['seconds', '1767225600', '2026-01-01 00:00:00+00'],
-    ['parts of seconds', '1767225600.25', '2026-01-01 00:00:00.25+00'],
+    ['fractions of seconds', '1767225600.25', '2026-01-01 00:00:00.25+00'],
     ['milliseconds', '1767225600123', '2026-01-01 00:00:00.123+00'],
     ['microseconds', '1767225600123456', '2026-01-01 00:00:00.123456+00'],
     ['nanoseconds', '1767225600123456789', '2026-01-01 00:00:00.123456+00'],
     ['a text', '"1767225600123"', '2026-01-01 00:00:00.123+00'],
-    ['something else', '"yesterday"', null],
-    ['what is no time', '-1', null],
-    ['a number that is absurdly small', '-1e+300', null],
-    ['a number that is absurdly large', '1e+300', null],
-    ['nothing', 'null', null],
-  ])('that was created at %s', async (_, served, expected) => {
+    ['another text', '"yesterday"', null],
+    ['a negative number', '-1', null],
+    ['an extremely small number', '-1e+300', null],
+    ['an extremely large number', '1e+300', null],
+    ['null', 'null', null],
+  ])('has its creation time read from %s', async (_, served, expected) => {
     const items = [{ item: `{"id": "c1", "createdAt": ${served}}` }]
     const columns = ['created_at_raw', 'created_at']
     const raw = served === 'null' ? null : served.replaceAll('"', '')
     expect(await rowsOf('computers', items, ...columns)).toEqual([[raw, expected]])
   })
 
-  it('is a row, and each of its steps is one', async () => {
+  it('becomes a row, and each of its steps another', async () => {
     const served = {
       id: 'c1',
       name: 'box',
@@ -176,7 +176,7 @@ describe('a computer', () => {
     ])
   })
 
-  it('has the samples that were asked for it, each once', async () => {
+  it('has the samples of its requests, each once', async () => {
     const request = '/api/v0/computers/c%2F1/metrics?start=2026-01-01T00%3A00%3A00Z'
     const sample = (cpuUsedPct: number, place: Partial<RawItem> = {}): RawItem =>
       item(
@@ -226,7 +226,7 @@ describe('a session', () => {
     },
   }
 
-  it('is a row, its own tokens beside those with its children', async () => {
+  it('becomes a row with its own tokens and those including its children', async () => {
     const columns = [
       ...['session_id', 'status', 'message_count', 'created_at', 'updated_at', 'completed_at'],
       ...['title', 'computer_id', 'model_id', 'spec_model_id', 'assistant_active_ms'],
@@ -263,7 +263,7 @@ describe('a session', () => {
     ])
   })
 
-  it('that says little has NULLs, never zeros', async () => {
+  it('with few fields has NULLs, never zeros', async () => {
     const items = [item({ status: 'idle' }, { request: '/api/v0/sessions/s9?computerId=c1' })]
     const columns = ['session_id', 'message_count', 'input_tokens', 'tag_names', 'child_count']
     expect(await rowsOf('sessions', items, ...columns)).toEqual([['s9', null, null, null, null]])
@@ -273,7 +273,7 @@ describe('a session', () => {
 describe('a message', () => {
   const request = '/api/v0/sessions/s1/messages/m%201?computerId=c1'
 
-  it('is a row of the session that was asked for', async () => {
+  it('becomes a row of the session in its request', async () => {
     const served = {
       id: 'm 1',
       role: 'user',
@@ -303,7 +303,7 @@ describe('a message', () => {
     ])
   })
 
-  it('without content has no lengths; with none of text they are 0', async () => {
+  it('without content has NULL lengths, and with empty content lengths of 0', async () => {
     const columns = ['message_id', 'block_count', 'text_block_count', 'text_length']
     expect(await rowsOf('messages', [item({}, { request })], ...columns)).toEqual([
       ['m 1', null, null, null],
@@ -318,7 +318,7 @@ describe('a hook event', () => {
   const event = (input: unknown): RawItem =>
     item({ event_id: 'e1', recorded_at: '2026-01-14T05:00:00.123Z', input })
 
-  it('is a row', async () => {
+  it('becomes a row', async () => {
     const input = { hook_event_name: 'Notification', session_id: 's1', cwd: '/w', message: 'Wait' }
     const columns = [
       'event_id',
@@ -340,12 +340,12 @@ describe('a hook event', () => {
     ['SessionEnd', 'clear', false],
     ['SessionEnd', undefined, null],
     ['Stop', 'error', null],
-  ])('%s with reason %s is a failure: %s', async (name, reason, expected) => {
+  ])('of %s with reason %s counts as failure: %s', async (name, reason, expected) => {
     const items = [event({ hook_event_name: name, reason })]
     expect(await rowsOf('hook_events', items, 'is_failure')).toEqual([[expected]])
   })
 
-  it('that could not be read is there', async () => {
+  it('that could not be read becomes a row without a name', async () => {
     const items = [event({ unreadable: '{"x' })]
     expect(await rowsOf('hook_events', items, 'event_id', 'hook_event')).toEqual([['e1', null]])
   })
@@ -358,7 +358,7 @@ it.each([
   ['infinity', null],
   ['epoch', null],
   ['', null],
-])('the time %s is %s', async (served, expected) => {
+])('a time served as %s is read as %s', async (served, expected) => {
   const items = [item({ event_id: 'e1', recorded_at: served })]
   expect(await rowsOf('hook_events', items, 'recorded_at')).toEqual([[expected]])
 })

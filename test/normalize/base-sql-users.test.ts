@@ -23,7 +23,7 @@ async function rowsOf(
 
 const day = (fields: Record<string, unknown>): RawItem[] => [{ item: fields }]
 
-/** Spellings of one name in JSON that must not become one: of each, how the base spells it. */
+/** Similar names in JSON that must stay different, and how base spells each. */
 const NAMES: readonly (readonly [string, string])[] = [
   ['"\\ud800a"', '\ufffd\\ud800a'],
   ['"\\uD801a"', '\ufffd\\ud801a'],
@@ -43,7 +43,7 @@ const NAMES: readonly (readonly [string, string])[] = [
   ['"a\\u0000b"', 'a\0b'],
 ]
 
-describe('names that differ in half a character, or in one that is not seen', () => {
+describe('names that differ in half a surrogate pair or an invisible character', () => {
   const sorted = (rows: readonly (readonly Cell[])[]): readonly unknown[] => rows.flat().sort()
   const all = NAMES.map(([, name]) => name).sort()
   const list = (field: string): RawItem[] => [
@@ -75,19 +75,19 @@ describe('names that differ in half a character, or in one that is not seen', ()
         },
       ],
     ],
-  ])('of %s stay apart: %s', async (entity, column, items) => {
+  ])('of %s stay different: %s', async (entity, column, items) => {
     expect(sorted(await rowsOf(entity, items, column))).toEqual(all)
   })
 })
 
-describe('a page met again', () => {
+describe('a repeated row', () => {
   const served = (fields: Record<string, unknown>, page: number, ordinal: number): RawItem => ({
     item: { user_id: 'u1', ...fields },
     page,
     ordinal,
   })
 
-  it('leaves one row per user and day, the later page and ordinal', async () => {
+  it('of a user and day is replaced by that of the later page and ordinal', async () => {
     const items = [
       served({ sessions: 3, languages: ['Go'] }, 2, 0),
       served({ sessions: 2, languages: ['C', 'D'] }, 1, 7),
@@ -104,7 +104,7 @@ describe('a page met again', () => {
     ])
   })
 
-  it('keeps every row that names no user', async () => {
+  it('without a user id is kept', async () => {
     const items = [{ item: { sessions: 1 } }, { item: { user_id: '', sessions: 2 } }]
     expect(await rowsOf('users', items, 'user_id', 'sessions')).toEqual([
       [null, '1'],
@@ -116,7 +116,7 @@ describe('a page met again', () => {
     ['tokens_by_model', 'input_tokens'],
     ['tools_by_name', 'tool_calls'],
     ['activity_by_client', 'daily_active_users'],
-  ] as const)('leaves one row per group and day in %s', async (entity, metric) => {
+  ] as const)('of a group and day is replaced by the later one in %s', async (entity, metric) => {
     const group = (key: string, count: number, ordinal: number): RawItem => ({
       item: { group_key: key, [metric]: count },
       ordinal,
@@ -138,7 +138,7 @@ describe('the languages of a user', () => {
 })
 
 describe('a user row', () => {
-  it('is read whole', async () => {
+  it('has every field read', async () => {
     const item = {
       user_id: 'u1',
       user_email: null,

@@ -106,10 +106,10 @@ describe('credits', () => {
     ['1e999', null],
     ['0.1234567', null],
     ['1000000.0000001', null],
-    // what adding doubles leaves
+    // sums of doubles
     ['0.30000000000000004', '0.300000'],
     ['296068.45000000001', '296068.450000'],
-    // and what no double shows
+    // more digits than a double has
     ['12.00000000000000001', '12.000000'],
     ['11.99999999999999999', '12.000000'],
     ['null', null],
@@ -122,7 +122,7 @@ describe('credits', () => {
     expect(await rowsOf('tokens_days', items, 'billable_tokens')).toEqual([[expected]])
   })
 
-  it('are exact for every decimal of six digits behind the point, next to text that looks like one', async () => {
+  it('are exact for every decimal of six fraction digits, even next to text that resembles one', async () => {
     const millionths = fc.bigInt({ min: -(10n ** 28n) + 1n, max: 10n ** 28n - 1n })
     await fc.assert(
       fc.asyncProperty(millionths, async (amount) => {
@@ -138,7 +138,7 @@ describe('credits', () => {
     )
   })
 
-  it('add up where a day names a user twice', async () => {
+  it('are added up when a day has a user twice', async () => {
     const entry = { user_id: 'u', billable_tokens: 0.1 }
     const items = day({
       by_user: [
@@ -151,7 +151,7 @@ describe('credits', () => {
     ])
   })
 
-  it('and counts whose sum does not fit leave NULL where it would be, and the rest', async () => {
+  it('and counts keep their values, except that a sum that does not fit is NULL', async () => {
     const entry =
       '{"user_id":"u","billable_tokens":1,"input_tokens":9223372036854775807,"output_tokens":1}'
     const items = [{ item: `{"by_user":[${entry},${entry}]}` }]
@@ -179,7 +179,7 @@ describe('a ratio', () => {
 
 describe('a day', () => {
   it.each(['tokens_days', 'tools_days', 'activity_days', 'productivity_days'] as const)(
-    'that sends nothing is one row of NULLs in %s, never of zeros',
+    'without fields becomes one row of NULLs in %s, never of zeros',
     async (entity) => {
       const columns = ["columns(lambda name: name != 'day_digest')"]
       const [row = []] = await rowsOf(entity, day({ date: '2026-01-14' }), ...columns)
@@ -189,12 +189,12 @@ describe('a day', () => {
     },
   )
 
-  it('is named by the interval that was asked for, not by the item', async () => {
+  it('has the date of its interval, and not that of the item', async () => {
     const rows = await rowsOf('tokens_days', day({ date: '1999-01-01' }), 'activity_date')
     expect(rows).toEqual([['2026-01-14']])
   })
 
-  it('that was served twice is the row of the last page and ordinal, nested parts too', async () => {
+  it('that was served twice has the row and nested parts of the last page and ordinal', async () => {
     const served = (tokens: number, page: number, ordinal: number): RawItem => ({
       item: { billable_tokens: tokens, by_model: [{ model_id: `m${tokens}` }] },
       page,
@@ -205,7 +205,7 @@ describe('a day', () => {
     expect(await rowsOf('tokens_models', items, 'model_id')).toEqual([['m3']])
   })
 
-  it('of one organisation or date does not hide that of another', async () => {
+  it('of one organisation or date does not replace that of another', async () => {
     const items = ['a', 'b'].flatMap((org) =>
       ['2026-01-14', '2026-01-15'].map((date) => ({ item: { git_commits: 1 }, org, day: date })),
     )
@@ -214,7 +214,7 @@ describe('a day', () => {
 })
 
 describe('every entity', () => {
-  it.each(ENTITIES)('%s has its columns and types even without any item', async (entity) => {
+  it.each(ENTITIES)('%s has its columns and types even without items', async (entity) => {
     await putRaw(database, [])
     const table = await database.table(await entitySql(database, entity))
     expect(table.rows).toEqual([])
@@ -261,18 +261,18 @@ describe('every entity', () => {
 describe('an item that DuckDB refuses', () => {
   const lone = '{"user_id": "u1", "user_email": "a\\ud83d@x", "sessions": 2}'
 
-  it('keeps half of a surrogate pair as its escape', async () => {
+  it('is read with half a surrogate pair as its escape', async () => {
     const rows = await rowsOf('users', [{ item: lone }], 'user_id', 'user_email', 'sessions')
     expect(rows).toEqual([['u1', 'a\ufffd\\ud83d@x', '2']])
   })
 
-  it('keeps whole pairs and escaped backslashes as they are', async () => {
+  it('is read with whole pairs and escaped backslashes unchanged', async () => {
     const item = '{"user_id": "\\ud83d\\ude00\\\\ud83d\\uDE00", "user_email": "C:\\\\ud800"}'
     const rows = await rowsOf('users', [{ item }], 'user_id', 'user_email')
     expect(rows).toEqual([['\u{1f600}\\ud83d\ufffd\\ude00', 'C:\\ud800']])
   })
 
-  it('is a row of NULLs where it is no JSON at all, and spares its neighbours', async () => {
+  it('becomes a row of NULLs when it is not JSON, and other items are read', async () => {
     const items = [{ item: '{"user_id": "u' }, { item: { user_id: 'u2' } }]
     expect(await rowsOf('users', items, 'user_id')).toEqual([['u2'], [null]])
   })

@@ -1,4 +1,4 @@
-/** What each base entity holds between `activity_date` and `fetched_at`. */
+/** The columns of each base entity between `activity_date` and `fetched_at`. */
 export const COLUMNS = {
   activity_by_client: ['group_key VARCHAR', 'daily_active_users BIGINT'],
   activity_clients: ['client VARCHAR', 'daily_active_users BIGINT'],

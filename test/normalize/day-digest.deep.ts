@@ -12,7 +12,7 @@ const items = {
   tokens: [{ billable_tokens: 5, by_user: [{ user_id: 'u1', billable_tokens: 5 }] }],
 }
 
-/** The digests of an entity's rows, each day's once. */
+/** The digests of an entity's rows, one per day. */
 async function digests(lake: Lake, entity: string): Promise<Row[]> {
   await lake.normalize()
   return lake.rows(`select distinct activity_date, day_digest from {${entity}} order by 1`)
@@ -23,7 +23,7 @@ const perResource = resources.flatMap((resource) =>
 )
 
 it.each(perResource)(
-  'the digest of a day of $entity is that of its version, in 12 characters',
+  'the day_digest of $entity changes only with the version of its day, and has 12 characters',
   async ({ resource, entity }) => {
     const lake = await Lake.open()
     await lake.land(resource, FIRST, '2026-01-15T03:00:00Z', items[resource])

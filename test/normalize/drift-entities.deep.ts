@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Lake } from '../support/lake.ts'
 
-describe('drift of what is not analytics', () => {
+describe('drift of entity resources', () => {
   const MAP = { 'ann@x.test': { allowedModelIds: ['m'], blockedModelIds: 7, note: 'secret' } }
   it.each<[string, object, readonly (readonly [string, string])[]]>([
     [

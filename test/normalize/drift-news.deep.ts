@@ -17,8 +17,8 @@ const landDays = async (lake: Lake, from: string, days: number, fields: object) 
   }
 }
 
-describe('a difference from the documentation', () => {
-  it('is reported once, across months, and again only when something new is found', async () => {
+describe('schema drift', () => {
+  it('is reported once across months, and again only for a new finding', async () => {
     const lake = await Lake.open()
     await landDays(lake, '2026-01-30', 4, { agents: 3 })
     await lake.normalize()
@@ -59,7 +59,7 @@ describe('a difference from the documentation', () => {
     expect(warnings(lake)).toEqual([])
   })
 
-  it('is reported again, once, when it returns after it had ended', async () => {
+  it('is reported again once when it returns after it ended', async () => {
     const lake = await Lake.open()
     await landDays(lake, '2026-01-30', 2, { agents: 3 })
     await lake.normalize()
@@ -84,7 +84,7 @@ describe('a difference from the documentation', () => {
     expect(warnings(lake)).toEqual([`${returned} on 2026-02-08`])
   })
 
-  it('that comes and goes is reported again only after more days without it than before', async () => {
+  it('that recurs is reported again only after a longer gap than before', async () => {
     const lake = await Lake.open()
     const days = [
       '2026-01-14',
@@ -106,7 +106,7 @@ describe('a difference from the documentation', () => {
     expect(reported).toEqual(['2026-01-14', '2026-01-16', '2026-01-19', '2026-01-29'])
   })
 
-  it('is not ended by a day that is not known', async () => {
+  it('does not end on an unknown day', async () => {
     const lake = await Lake.open()
     await landDays(lake, '2026-01-30', 1, { agents: 3 })
     await lake.normalize()
@@ -116,7 +116,7 @@ describe('a difference from the documentation', () => {
     expect(warnings(lake)).toEqual([])
   })
 
-  it('is neither reported nor remembered where base is made of the past, in a folder of its own', async () => {
+  it('is neither reported nor recorded by a build as of an earlier time', async () => {
     const lake = await Lake.open()
     await landDays(lake, '2026-01-30', 4, { agents: 3 })
     expect(await lake.normalize(join(lake.data, 'past'))).toBeGreaterThan(0)
@@ -125,7 +125,7 @@ describe('a difference from the documentation', () => {
     expect(warnings(lake)).toHaveLength(1)
   })
 
-  it('is reported as past where later days are as documented', async () => {
+  it('is reported as past when later days are as documented', async () => {
     const lake = await Lake.open()
     await landDays(lake, '2026-01-30', 4, { hooks: undefined })
     await landDays(lake, '2026-02-03', 1, { user_id: null })

@@ -24,8 +24,8 @@ async function landed(...items: readonly string[]): Promise<Lake> {
   return lake
 }
 
-describe('entries of one user and model of a day', () => {
-  it('that add up to more than fits are NULL and reported', async () => {
+describe('repeated entries of a user and model on a day', () => {
+  it('whose sum does not fit are NULL and reported', async () => {
     const model = (id: string, input: string) =>
       `{"model_id":"${id}","billable_tokens":1,"input_tokens":${input},"output_tokens":1}`
     const user = (id: string, input: string, models: string) =>
@@ -64,7 +64,7 @@ describe('entries of one user and model of a day', () => {
     })
   })
 
-  it('that are reported do not hide what else is found', async () => {
+  it('that are reported do not hide other findings', async () => {
     const huge = `{"user_id":"u","billable_tokens":1,"output_tokens":${LARGEST},"by_model":[]}`
     const lake = await landed(tokensOf(huge, huge, '{"user_id":"v","usd":1}'))
     expect((await lake.rows(FINDINGS)).map(({ path, kind }) => [path, kind])).toEqual([
@@ -73,7 +73,7 @@ describe('entries of one user and model of a day', () => {
     ])
   })
 
-  it('have a sum of credits whatever credits they have', async () => {
+  it('have a sum for any credits', async () => {
     const most = '9999999999999999999999.999999'
     const models = `{"model_id":"m","billable_tokens":${most}}`
     const user = `{"user_id":"u","billable_tokens":${most},"by_model":[${models},${models}]}`
@@ -96,10 +96,10 @@ function units(spelling: string): bigint {
 
 const SIXTH_DIGIT = 10n ** 19n
 const TOLERATED = 10n ** 17n
-/** The distance is measured to 15 digits behind the point. */
+/** The distance is measured to 15 fraction digits. */
 const HALF_15TH_DIGIT = 5n * 10n ** 9n
 
-/** What is to be found: nothing of six digits, `rounded` close to six digits, else `unreadable`. */
+/** The expected finding: none for six fraction digits, `rounded` close to them, else `unreadable`. */
 function kindOf(spelling: string): string | null {
   const rest = units(spelling) % SIXTH_DIGIT
   if (rest === 0n) return null
@@ -109,7 +109,7 @@ function kindOf(spelling: string): string | null {
   return off <= (relative > TOLERATED ? relative : TOLERATED) ? 'rounded' : 'unreadable'
 }
 
-/** Credits as served, and what is to be found. */
+/** Credits as served, and the expected finding. */
 const EXAMPLES: readonly (readonly [string, string | null])[] = [
   ['12.00000000000000001', 'rounded'],
   ['11.99999999999999999', 'rounded'],
@@ -131,7 +131,7 @@ describe('credits', () => {
     .tuple(fc.integer({ min: 0, max: 999_999_999 }), digits(6), digits(19))
     .map(([whole, near, far]) => `${whole}.${near.padEnd(6, '0')}${far}`)
 
-  it('of up to 15 digits are as served, wherever their point is', async () => {
+  it('of up to 15 digits are read exactly, wherever their decimal point is', async () => {
     const digits = '987654321987654'
     const credits = Array.from({ length: 14 }, (_, at) => {
       const fraction = digits.slice(at + 1, at + 7)
@@ -154,7 +154,7 @@ describe('credits', () => {
     expect(await lake.rows(FINDINGS)).toEqual([])
   })
 
-  it('with more digits than six are reported, however close they are to six', async () => {
+  it('with more than six fraction digits are reported, however close they are to six', async () => {
     const count = 60
     await fc.assert(
       fc.asyncProperty(

@@ -10,7 +10,7 @@ const FINDINGS = `select resource, path, kind, expected, served_type, served_len
 
 const USER = DOCUMENTED.users
 
-/** What is found of rows that differ. */
+/** The finding for rows that differ. */
 function repeated(resource: string, path: string, occurrences: number): object {
   return {
     resource,
@@ -31,7 +31,7 @@ async function landed(resource: string, ...items: readonly unknown[]): Promise<L
   return lake
 }
 
-it('rows of one user and day that differ are reported, and the last one stands', async () => {
+it('different rows of one user and day are reported, and the last one is read', async () => {
   const lake = await landed(
     'users',
     { ...USER, tool_calls: 100, billable_tokens: 100.5 },
@@ -51,14 +51,14 @@ it('rows of one user and day that differ are reported, and the last one stands',
   })
 })
 
-it('each row that gives way counts once, beside whatever else is found', async () => {
+it('each replaced row counts once, whatever else is found', async () => {
   const rows = [1, 2, 1, 3].map((sessions) => ({ ...USER, sessions, agents: 4 }))
   const found = await (await landed('users', ...rows)).rows(FINDINGS)
   expect(found).toContainEqual(repeated('users', '$.user_id', 2))
   expect(found.map(({ kind }) => kind)).toEqual(['unknown', 'repeated'])
 })
 
-it('rows of one user that holds half a character are reported too', async () => {
+it('different rows of a user id with half a surrogate pair are reported too', async () => {
   const rows = [1, 2].map((sessions) =>
     JSON.stringify({ ...USER, sessions, user_id: 'half' }).replace('half', '\\ud83d'),
   )
@@ -67,10 +67,10 @@ it('rows of one user that holds half a character are reported too', async () => 
   )
 })
 
-it('rows of one user that are the same are not reported, nor those of no user', async () => {
+it('equal rows of a user are not reported, nor are rows without a user id', async () => {
   const turned = Object.fromEntries(Object.entries(USER).reverse())
-  const ofNobody = [1, 2].map((sessions) => ({ ...USER, user_id: '', sessions }))
-  const lake = await landed('users', USER, USER, turned, ...ofNobody)
+  const withoutUser = [1, 2].map((sessions) => ({ ...USER, user_id: '', sessions }))
+  const lake = await landed('users', USER, USER, turned, ...withoutUser)
   expect((await lake.rows(FINDINGS)).map(({ kind }) => kind)).toEqual(['unnamed'])
 })
 
@@ -81,7 +81,7 @@ it.each([
   ['productivity', '$.date', { git_commits: 7 }],
   ['tools_by_name', '$.group_key', { tool_calls: 4 }],
   ['activity_by_client', '$.group_key', { daily_active_users: 4 }],
-] as const)('rows of one day of %s that differ are reported', async (resource, path, fields) => {
+] as const)('different rows of one day of %s are reported', async (resource, path, fields) => {
   const row = DOCUMENTED[resource]
   expect(await (await landed(resource, row, row)).rows(FINDINGS)).toEqual([])
   const lake = await landed(resource, row, { ...row, ...fields })

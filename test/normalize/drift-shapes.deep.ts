@@ -9,12 +9,12 @@ import { Lake } from '../support/lake.ts'
 const FIRST = parseDay('2026-01-14', 'the day')
 const LATER = '2026-12-01T03:00:00Z'
 
-/** Of each row alone: rows of one key that differ are found by day, however they are spread. */
+/** The findings of single rows: different rows of one key are a finding of the day. */
 const FINDINGS = `select cast(activity_date as varchar) as day, path, kind, expected, served_type,
   served_length, occurrences from {schema_drift} where path is not null and kind <> 'repeated'
   order by all`
 
-/** What is done to a documented row of /users, so that days have few shapes and some rows of none. */
+/** Changes of a documented row of /users, so that days have few shapes and some rows without one. */
 const CHANGES: readonly ((text: string) => string)[] = [
   (text) => text,
   (text) => text.replace(/}$/, ',"seat":{"plan":"team","add_ons":["review",{"trial":true}]}}'),
@@ -43,7 +43,7 @@ const CHANGES: readonly ((text: string) => string)[] = [
   (text) => text.slice(0, -3),
 ]
 
-/** What is found of these rows together by what is found of each: the first counts, and all of them. */
+/** The findings of these rows together, from those of each row: the first one, with the total count. */
 function together(found: readonly (readonly Row[])[], rows: readonly number[]): Row[] {
   const all = new Map<string, Row>()
   for (const of of rows) {
@@ -66,8 +66,8 @@ function sortKey({ day, path, kind }: Row): string {
   return [day, path, kind].map(String).join('\u0001')
 }
 
-describe('what is found of a day', () => {
-  it('is what is found of its rows one by one, whatever shapes they have', async () => {
+describe('drift findings of a day', () => {
+  it('equal those of its rows one by one, whatever shapes they have', async () => {
     const text = JSON.stringify(DOCUMENTED.users)
     const texts = CHANGES.flatMap((change) => CHANGES.map((other) => other(change(text))))
     const alone = await Lake.open()
@@ -107,7 +107,7 @@ describe('what is found of a day', () => {
     )
   })
 
-  it('is counted of each day and row that has a field of any depth or size', async () => {
+  it('count each row with a field of any depth or size', async () => {
     const lake = await Lake.open()
     const deep = `${'['.repeat(11_000)}${']'.repeat(11_000)}`
     const values = [deep, JSON.stringify('x'.repeat(100_000)), '{"a":1}']
@@ -125,7 +125,7 @@ describe('what is found of a day', () => {
     ])
   })
 
-  it('has more unknown fields in each row than are looked at together', async () => {
+  it('are limited when rows have thousands of unknown fields', async () => {
     const lake = await Lake.open()
     const extra = Array.from({ length: 3000 }, (_, n) => [`field_${String(n)}`, n] as const)
     const item = { ...DOCUMENTED.users, ...Object.fromEntries(extra) }
@@ -135,7 +135,7 @@ describe('what is found of a day', () => {
     expect(await lake.rows(select)).toEqual([{ paths: '100', occurrences: '4000' }])
   })
 
-  it('is found within what has grown too large to be gathered, on its day alone', async () => {
+  it('include fields inside very large items, on their day only', async () => {
     const lake = await Lake.open()
     const user = (n: number, extra: object) => ({
       user_id: `user_${String(n)}`,
@@ -157,7 +157,7 @@ describe('what is found of a day', () => {
     ])
   })
 
-  it('is found in small and in large items of days that are read one after the other', async () => {
+  it('include small and large items of days that are read one after the other', async () => {
     const { rawBytes } = LIMITS
     LIMITS.rawBytes = 1 // a day at a time
     onTestFinished(() => void (LIMITS.rawBytes = rawBytes))
@@ -167,7 +167,7 @@ describe('what is found of a day', () => {
       const rows = Array.from({ length: size }, (_, n) => ({
         ...DOCUMENTED.users,
         user_id: `user_${String(n)}`,
-        hooks: 'x'.repeat(2 ** 20), // of no shape: each item is examined
+        hooks: 'x'.repeat(2 ** 20), // without a shape, so that each item is examined
       }))
       await lake.land('users', addDays(FIRST, at), LATER, rows)
     }

@@ -11,11 +11,11 @@ function row(resource: Resource, fields: object = {}): object {
   return { ...DOCUMENTED[resource], ...fields }
 }
 
-/** Of each row alone: the rows of a day have one key here, and differ on purpose. */
+/** The findings of single rows: the rows of a day have one key here and differ intentionally. */
 const FINDINGS = `select resource, activity_date as day, path, kind, expected, served_type, served_length
   from {schema_drift} where path is not null and kind <> 'repeated' order by all`
 
-/** Field and value as served, and what is found: path, kind, what was expected, the value as JSON. */
+/** Field and value as served, and the finding: path, kind, expected type, the value as JSON. */
 type Case = readonly [
   Resource,
   object,
@@ -89,7 +89,7 @@ const CASES: readonly Case[] = [
     { 'ann@x.test': 1, sk_live_12345678: 2, ['n'.repeat(41)]: 3 },
     ['$.*', 'unknown', null, '1'],
   ],
-  // another type, read all the same
+  // another type, but readable
   ['users', { sessions: '12' }, ['$.sessions', 'type', 'integer', '"12"']],
   ['users', { sessions: '12.0' }, ['$.sessions', 'type', 'integer', '"12.0"']],
   ['users', { autonomy_ratio: '1.5' }, ['$.autonomy_ratio', 'type', 'number', '"1.5"']],
@@ -100,7 +100,7 @@ const CASES: readonly Case[] = [
     { by_tool: [{ tool: true, invocations: 3 }] },
     ['$.by_tool[].tool', 'type', 'string', 'true'],
   ],
-  // what base cannot read
+  // unreadable for base
   ['users', { sessions: 'abc' }, ['$.sessions', 'unreadable', 'integer', '"abc"']],
   ['users', { sessions: true }, ['$.sessions', 'unreadable', 'integer', 'true']],
   ['users', { sessions: {} }, ['$.sessions', 'unreadable', 'integer', '{}']],
@@ -124,7 +124,7 @@ const CASES: readonly Case[] = [
     { daily_active_users_by_client: { web: 1.5 } },
     ['$.daily_active_users_by_client.*', 'unreadable', 'integer', '1.5'],
   ],
-  // credits have fractions, of six digits
+  // credits have six fraction digits
   ['users', { billable_tokens: 296068.45 }],
   ['tokens', { by_user: [{ user_id: 'u', billable_tokens: 0.25 }] }],
   [
@@ -165,7 +165,7 @@ const SPELLINGS: readonly (readonly [string, ...string[]])[] = [
   ['9007199254740993.5', 'unreadable'],
 ]
 
-/** What is said of a value, JSON text: how it is made, not what it says. */
+/** What a finding records of a value, JSON text: type and length, not the value. */
 function served(json: string | null): object {
   const value: unknown = json === null ? undefined : JSON.parse(json)
   const isSized = typeof value === 'string' || Array.isArray(value)
@@ -180,7 +180,7 @@ function typeOf(value: unknown): string | null {
 }
 
 describe('a row', () => {
-  it('that is served otherwise than documented is found, field by field, and no other', async () => {
+  it('that differs from the documentation is found field by field, and no other row', async () => {
     const lake = await Lake.open()
     const first = parseDay('2026-01-14', 'the day')
     for (const [index, [resource, fields]] of CASES.entries()) {
@@ -202,7 +202,7 @@ describe('a row', () => {
     )
   })
 
-  it('of documented rows alone, in any order of fields, has nothing to say', async () => {
+  it('as documented, in any order of fields, has no finding', async () => {
     const lake = await Lake.open()
     for (const [resource, fields] of Object.entries(DOCUMENTED)) {
       const turned = Object.fromEntries(Object.entries(fields).reverse())
@@ -213,7 +213,7 @@ describe('a row', () => {
     expect(lake.events.filter(({ type }) => type === 'warning')).toEqual([])
   })
 
-  it('lacks a promised field, also where every row does', async () => {
+  it('without a documented field is found, even if every row lacks it', async () => {
     const lake = await Lake.open()
     const users = [1, 2].map((sessions) => row('users', { sessions, hooks: undefined }))
     const tools = row('tools', { skills_by_name: [{ name: 'review' }] })
@@ -226,27 +226,33 @@ describe('a row', () => {
     ])
   })
 
-  it.each(['sessions', 'autonomy_ratio'])('has a %s in any spelling of a number', async (field) => {
-    const lake = await Lake.open()
-    const first = parseDay('2026-01-14', 'the day')
-    for (const [index, [spelling]] of SPELLINGS.entries()) {
-      const text = JSON.stringify(row('users', { [field]: 0 })).replace(
-        `"${field}":0`,
-        `"${field}" : ${spelling}`,
-      )
-      await lake.land('users', addDays(first, index), '2026-04-01T03:00:00Z', [row('users'), text])
-    }
-    await lake.normalize()
-    const found = await lake.rows(FINDINGS)
-    const expected = SPELLINGS.flatMap(([spelling, kind], index) => {
-      const isRatio = field === 'autonomy_ratio'
-      if (kind === undefined || (isRatio && spelling !== '1e999')) return []
-      return [{ day: addDays(first, index), kind }]
-    })
-    expect(found.map(({ day, kind }) => ({ day, kind }))).toEqual(expected)
-  })
+  it.each(['sessions', 'autonomy_ratio'])(
+    'with a %s in any spelling of a number is found only if it is unreadable',
+    async (field) => {
+      const lake = await Lake.open()
+      const first = parseDay('2026-01-14', 'the day')
+      for (const [index, [spelling]] of SPELLINGS.entries()) {
+        const text = JSON.stringify(row('users', { [field]: 0 })).replace(
+          `"${field}":0`,
+          `"${field}" : ${spelling}`,
+        )
+        await lake.land('users', addDays(first, index), '2026-04-01T03:00:00Z', [
+          row('users'),
+          text,
+        ])
+      }
+      await lake.normalize()
+      const found = await lake.rows(FINDINGS)
+      const expected = SPELLINGS.flatMap(([spelling, kind], index) => {
+        const isRatio = field === 'autonomy_ratio'
+        if (kind === undefined || (isRatio && spelling !== '1e999')) return []
+        return [{ day: addDays(first, index), kind }]
+      })
+      expect(found.map(({ day, kind }) => ({ day, kind }))).toEqual(expected)
+    },
+  )
 
-  it('that is no JSON for DuckDB is read with its half characters, or said to be unreadable', async () => {
+  it('that DuckDB refuses is read with its half surrogate pairs, or found unreadable', async () => {
     const lake = await Lake.open()
     const lone = JSON.stringify(row('users', { agents: 1 })).replace('"u"', '"\\ud83d"')
     const items = [row('users'), lone, '{"user_id": "cut o']
@@ -272,7 +278,7 @@ describe('a count', () => {
     return isQuoted && !/["{[]/.test(value) ? `"${value}"` : value
   })
 
-  it('that the base cannot read is found, and one that it can is not', async () => {
+  it('is found exactly when base cannot read it', async () => {
     const days = 40
     await fc.assert(
       fc.asyncProperty(fc.array(text, { minLength: days, maxLength: days }), async (values) => {
@@ -302,8 +308,8 @@ describe('a count', () => {
   })
 })
 
-describe('what is found', () => {
-  it('is told by type, length and request, and never by its value', async () => {
+describe('a drift finding', () => {
+  it('has type, length and request, and never the value', async () => {
     const lake = await Lake.open()
     const rows = ['x'.repeat(500), 'later'].map((extra) => row('users', { extra }))
     await lake.land('users', '2026-01-14', '2026-01-15T03:00:00Z', rows)
@@ -319,7 +325,7 @@ describe('what is found', () => {
     ])
   })
 
-  it('is the same of rows that are too large to be gathered', async () => {
+  it('is the same for very large rows', async () => {
     const lake = await Lake.open()
     const rows = [row('users'), row('users', { extra: 'x'.repeat(9 * 2 ** 20) })]
     await lake.land('users', '2026-01-14', '2026-01-15T03:00:00Z', rows)
@@ -329,7 +335,7 @@ describe('what is found', () => {
     ])
   })
 
-  it('is at most a hundred paths a day', async () => {
+  it('is limited to a hundred paths a day', async () => {
     const lake = await Lake.open()
     const rows = Array.from({ length: 150 }, (_, n) => row('users', { [`field_${n}`]: n }))
     await lake.land('users', '2026-01-14', '2026-01-15T03:00:00Z', rows)

@@ -5,7 +5,7 @@ import { Database, type Cell } from '../../src/lib/duckdb.ts'
 import { statement } from '../../src/lib/package.ts'
 import type { Entity } from './columns.ts'
 
-/** One raw row; `item` is JSON text, or a value to be written as such. */
+/** One raw row; `item` is JSON text, or a value to write as JSON. */
 export interface RawItem {
   readonly item: unknown
   readonly day?: string

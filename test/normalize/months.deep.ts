@@ -18,7 +18,7 @@ import { temporaryFolder } from '../support/helpers.ts'
 
 const ORG = 'org-1'
 
-/** What the platform serves of a resource on a day; undefined where nothing has landed. */
+/** The rows of a resource on a day; undefined where nothing has landed. */
 type Items = readonly object[] | undefined
 type Served = ReadonlyMap<string, Items>
 
@@ -94,7 +94,7 @@ async function toBase(
   return await normalize({ ...options, ...more }, engine, base)
 }
 
-/** Entities of which the two folders hold other rows. */
+/** The entities whose rows differ between the two folders. */
 async function differences(one: string, other: string): Promise<string[]> {
   const db = await Database.open(':memory:')
   const found: string[] = []
@@ -131,7 +131,7 @@ const item = fc.record({
 const place = fc
   .tuple(fc.constantFrom('users', 'tokens'), fc.constantFrom('01-30', '01-31', '02-01', '02-02'))
   .map(([resource, date]) => `${resource}/2026-${date}`)
-/** Months of which base is made first, before the rest. */
+/** The months whose base is written first. */
 const complete = fc.option(fc.subarray(['2026-01', '2026-02']), { nil: undefined })
 const night = fc.array(
   fc.tuple(place, fc.option(fc.array(item, { maxLength: 3 }), { nil: undefined, freq: 4 })),
@@ -143,7 +143,7 @@ afterEach(() => {
   LIMITS.rawBytes = mostBytes
 })
 
-it('base made night by night has the rows of base made at once, frugally or not, many days or few at a time', async () => {
+it('base written night by night equals base written at once, whatever the memory limit', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.tuple(night, complete), { minLength: 2, maxLength: 4 }),
@@ -169,7 +169,7 @@ it('base made night by night has the rows of base made at once, frugally or not,
   )
 })
 
-describe('base that is made before everything has landed', () => {
+describe('base that is written before everything has landed', () => {
   const served: Served = new Map([
     ['users/2026-01-14', [{ user_id: 'u1', new_field: 1 }]],
     ['users/2026-02-01', [{ user_id: 'u1', new_field: 1 }]],
@@ -181,7 +181,7 @@ describe('base that is made before everything has landed', () => {
     return [...state.keys()].sort()
   }
 
-  it('is what is made of analytics in the months of which nothing is missing', async () => {
+  it('is that of analytics in complete months', async () => {
     const data = await temporaryFolder()
     const ledger = await land(data, served)
     await toBase(data, ledger, { only: new Set(['2026-02']) })
@@ -195,7 +195,7 @@ describe('base that is made before everything has landed', () => {
     )
   })
 
-  it('is left as it is while a damaged file is in the lake', async () => {
+  it('is not written while a damaged file is in the lake', async () => {
     const data = await temporaryFolder()
     const ledger = await land(data, served)
     const quarantineDamaged = (): Promise<null> => Promise.resolve(null)
@@ -203,7 +203,7 @@ describe('base that is made before everything has landed', () => {
     expect(await written(data)).toEqual([])
   })
 
-  it('stays due where the run was told to stop', async () => {
+  it('stays due when the run is stopped', async () => {
     const data = await temporaryFolder()
     const ledger = await land(data, served)
     await toBase(data, ledger, { signal: AbortSignal.abort() })
@@ -213,7 +213,7 @@ describe('base that is made before everything has landed', () => {
   })
 })
 
-/** Enters a base file into the state as if it had been written like this. */
+/** Records a base file in the state as if it had been written like this. */
 async function claimAsWritten(data: string, key: string, file: string): Promise<void> {
   const files = new Map(await readBaseState(data, ORG, ['users'], () => undefined))
   const written = { sha256: await sha256OfFile(file), crc32: await crc32OfFile(file) }
@@ -221,7 +221,7 @@ async function claimAsWritten(data: string, key: string, file: string): Promise<
   await writeBaseState(data, ORG, files)
 }
 
-describe('a month of which one day changed', () => {
+describe('a month with one changed day', () => {
   const first = [{ user_id: 'u1', sessions: 1 }]
   const second = [{ user_id: 'u1', sessions: 2 }]
   const restated = [{ user_id: 'u1', sessions: 3 }]
@@ -238,7 +238,7 @@ describe('a month of which one day changed', () => {
       ['users/2026-01-15', last],
     ])
 
-  it('takes the other days from the file that is there', async () => {
+  it('takes the other days from the existing base file', async () => {
     const data = await twoDays()
     const ledger = await land(data, days(restated))
     await rm(rawFile(data, 'users', '2026-01-14', first))
@@ -246,14 +246,14 @@ describe('a month of which one day changed', () => {
     expect(await rowsOf(data, 'users', 'sessions')).toEqual([{ sessions: '1' }, { sessions: '3' }])
   })
 
-  it('makes every day again when the file that is there cannot be read', async () => {
+  it('reads every day again when the existing base file cannot be read', async () => {
     const data = await twoDays()
     await writeFile(baseFile(data, ORG, 'users', '2026-01'), 'not Parquet')
     await toBase(data, await land(data, days(restated)))
     expect(await rowsOf(data, 'users', 'sessions')).toEqual([{ sessions: '1' }, { sessions: '3' }])
   })
 
-  it('makes every day again when other statements made the file that is there', async () => {
+  it('reads every day again when other statements made the existing base file', async () => {
     const data = await twoDays()
     const file = baseFile(data, ORG, 'users', '2026-01')
     const db = await Database.open(':memory:')
@@ -275,7 +275,7 @@ describe('a raw file that cannot be read', () => {
     ['tokens/2026-02-03', [{ billable_tokens: 1 }]],
   ])
 
-  it('fails with its statement and its month, and the others are made', async () => {
+  it('fails with its entity and month, and other base files are written', async () => {
     const data = await temporaryFolder()
     const ledger = await land(data, served)
     const damaged = rawFile(data, 'users', '2026-02-03', [{ user_id: 'u2' }])

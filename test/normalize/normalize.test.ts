@@ -3,7 +3,7 @@ import { intervalKey, LedgerFile } from '../../src/lake/ledger.ts'
 import { parseDay } from '../../src/lib/days.ts'
 import { Lake, ORG } from '../support/lake.ts'
 
-it('writes a month empty that has lost its days', async () => {
+it('base of a month whose days are gone is written without rows', async () => {
   const lake = await Lake.open()
   await lake.land('activity', '2026-02-03', '2026-02-04T03:00:00Z', [{ sessions: 1 }])
   await lake.land('activity', '2026-02-03', '2026-02-05T03:00:00Z', [{ sessions: 2 }])

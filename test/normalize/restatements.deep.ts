@@ -15,10 +15,10 @@ const NIGHTS = [
   '2026-01-18T03:00:00.000Z',
 ] as const
 
-const SAID = `select resource, entity_key, metric, old_value, new_value from {restatements}
+const CHANGES = `select resource, entity_key, metric, old_value, new_value from {restatements}
   where metric is not null order by all`
 
-/** A row with one zero, and the key and the metric it is of. */
+/** A row with one zero, and the key and metric of that zero. */
 const PARTS: readonly (readonly [string, object, string, string])[] = [
   [
     'tokens',
@@ -70,7 +70,7 @@ const PARTS: readonly (readonly [string, object, string, string])[] = [
   ['users', { user_id: 'u', tool_calls: 0 }, 'u', 'tool_calls'],
 ]
 
-/** One day, served otherwise each night. */
+/** One day, restated each night. */
 async function restated(resource: string, versions: readonly (readonly unknown[])[]) {
   const lake = await Lake.open()
   for (const [index, items] of versions.entries()) {
@@ -81,15 +81,15 @@ async function restated(resource: string, versions: readonly (readonly unknown[]
 }
 
 const changes = async (resource: string, versions: readonly (readonly unknown[])[]) =>
-  (await (await restated(resource, versions)).rows(SAID)).map((row: Row) => [
+  (await (await restated(resource, versions)).rows(CHANGES)).map((row: Row) => [
     row['entity_key'],
     row['metric'],
     row['old_value'],
     row['new_value'],
   ])
 
-describe('a day served again', () => {
-  it('says what changed, of which key, and when each was known', async () => {
+describe('a restated day', () => {
+  it('gives the changed values with their key and the times when each was fetched', async () => {
     const lake = await restated('users', [
       [
         { user_id: 'u1', sessions: 1, messages: 5, autonomy_ratio: 1.5 },
@@ -122,7 +122,7 @@ describe('a day served again', () => {
     expect(await changes('activity', days)).toEqual([['org/1', 'sessions', '1', '2']])
   })
 
-  it('names every part of a row by the path to it, and its key', async () => {
+  it('gives nested metrics by their path, with their key', async () => {
     const lake = await Lake.open()
     for (const [index, [resource, row]] of PARTS.entries()) {
       const day = `2026-01-${14 + index}`
@@ -147,7 +147,7 @@ describe('a day served again', () => {
     )
   })
 
-  it('says of a user’s languages which are listed and which are no more', async () => {
+  it('gives a user’s added and removed languages', async () => {
     const days = [
       ['C', 'Go'],
       ['Go', 'Rust'],
@@ -158,7 +158,7 @@ describe('a day served again', () => {
     ])
   })
 
-  it('says nothing where only the order, the spelling or a field that is not read changed', async () => {
+  it('gives no change for another order, spelling or unread field', async () => {
     const versions = [
       ['{"user_id":"u1","sessions":2}', '{"user_id":"u2","sessions":3}'],
       ['{"sessions":3.0,"user_id":"u2","new":1}', '{"sessions": "2","user_id":"u1"}'],
@@ -175,7 +175,7 @@ describe('a day served again', () => {
 })
 
 describe('a key', () => {
-  it('that appears or disappears is NULL on the other side', async () => {
+  it('that appears or disappears has NULL as its other value', async () => {
     const versions = [[{ user_id: 'a', sessions: 1 }], [{ user_id: 'b', sessions: 2 }]]
     expect(await changes('users', versions)).toEqual([
       ['a', 'sessions', '1', null],
@@ -183,7 +183,7 @@ describe('a key', () => {
     ])
   })
 
-  it('that a day names twice is one, its counts added up', async () => {
+  it('that a day has twice is one key with the sum of its counts', async () => {
     const tools = (...counts: number[]) => [
       { by_tool: counts.map((invocations) => ({ tool: 'Read', invocations })) },
     ]
@@ -192,7 +192,7 @@ describe('a key', () => {
     ])
   })
 
-  it('that a day names twice stops nothing, however long a number its texts look like', async () => {
+  it('that a day has twice may have texts that look like very long numbers', async () => {
     const tier = '170141183460469231731687303715884105727'
     const day = (model_tier: string) => [
       {
@@ -204,7 +204,7 @@ describe('a key', () => {
     ])
   })
 
-  it('that a day names twice adds up the greatest counts exactly', async () => {
+  it('that a day has twice has an exact sum even of the largest counts', async () => {
     const tools = (...counts: string[]) => [
       `{"by_tool":[${counts.map((n) => `{"tool":"Read","invocations":${n}}`).join()}]}`,
     ]
@@ -214,7 +214,7 @@ describe('a key', () => {
     ])
   })
 
-  it('that is not named is (unattributed) or (unnamed)', async () => {
+  it('that is missing is (unattributed) or (unnamed)', async () => {
     expect(await changes('users', [[{ sessions: 1 }], [{ sessions: 2 }]])).toEqual([
       ['(unattributed)', 'sessions', '1', '2'],
     ])
@@ -226,7 +226,7 @@ describe('a key', () => {
 })
 
 describe('many versions', () => {
-  it('are each held against the one before, also one that goes back', async () => {
+  it('are each compared with the previous one, even one that returns to an earlier value', async () => {
     const lake = await restated(
       'activity',
       [1, 2, 2.0, 1].map((sessions, n) => [{ sessions, messages: n }]),
@@ -241,7 +241,7 @@ describe('many versions', () => {
     ])
   })
 
-  it('with an empty one between lose everything and have it again', async () => {
+  it('with an empty one between give a removal and an addition', async () => {
     const day = [{ sessions: 1 }]
     expect(await changes('activity', [day, [], day])).toEqual([
       ['org/1', 'sessions', '1', null],
@@ -249,19 +249,19 @@ describe('many versions', () => {
     ])
   })
 
-  it('that are all empty say nothing', async () => {
+  it('that are all empty give no change', async () => {
     const lake = await restated('activity', [[], []])
-    expect(await lake.rows(SAID)).toEqual([])
+    expect(await lake.rows(CHANGES)).toEqual([])
   })
 })
 
-describe('the base of restatements', () => {
-  it('is there, typed and empty, when nothing was restated', async () => {
+describe('base of restatements', () => {
+  it('exists without rows when nothing was restated', async () => {
     const lake = await restated('activity', [[{ sessions: 1 }]])
     expect(await lake.rows('from {restatements}')).toEqual([])
   })
 
-  it('is not written again while no version is added', async () => {
+  it('is not written again until a version is added', async () => {
     const lake = await restated('activity', [[{ sessions: 1 }], [{ sessions: 2 }]])
     expect(await lake.normalize()).toBe(0)
     await lake.land('activity', '2026-01-15', '2026-01-16T03:00:00Z', [{ sessions: 4 }])
@@ -272,11 +272,11 @@ describe('the base of restatements', () => {
     ).toHaveLength(1)
   })
 
-  it('takes the days that did not change from the file that is there', async () => {
+  it('takes unchanged days from the existing base file', async () => {
     const lake = await restated('activity', [[{ sessions: 1 }], [{ sessions: 2 }]])
     const folder = rawFolder(lake.data, ORG, 'activity', parseDay('2026-01-14', 'the day'))
     const [older = ''] = versionsIn(folder)
-    await writeFile(join(folder, older), 'to read it again would fail')
+    await writeFile(join(folder, older), 'reading it again would fail')
     await lake.land('activity', '2026-01-15', '2026-01-16T03:00:00Z', [{ sessions: 4 }])
     await lake.land('activity', '2026-01-15', '2026-01-17T03:00:00Z', [{ sessions: 5 }])
     await lake.normalize()
@@ -292,7 +292,7 @@ describe('the base of restatements', () => {
 })
 
 describe('any history', () => {
-  it('leaves the changes that a comparison by hand finds', async () => {
+  it('gives the changes that a comparison by hand finds', async () => {
     const row = fc.record(
       {
         user_id: fc.constantFrom('a', 'b', 'c'),
@@ -331,9 +331,9 @@ describe('any history', () => {
 
 /** `day key metric old new version`, as the rows of the base read. */
 function changesByHand(versions: readonly (readonly object[])[], day: number): string[] {
-  const said = versions.map((items) => new Map(items.flatMap(metricsOf)))
-  return said.slice(1).flatMap((after, index) => {
-    const before = said[index] ?? new Map<string, string>()
+  const values = versions.map((items) => new Map(items.flatMap(metricsOf)))
+  return values.slice(1).flatMap((after, index) => {
+    const before = values[index] ?? new Map<string, string>()
     const keys = new Set([...before.keys(), ...after.keys()])
     return [...keys]
       .filter((key) => before.get(key) !== after.get(key))

@@ -6,7 +6,7 @@ import { failed, finished, night } from './support.ts'
 const AT = Date.parse('2026-01-16T02:00:00Z')
 
 describe('the text log', () => {
-  test('has a line for what matters, and none for requests, pages, quick models and passed checks', () => {
+  test('has no lines for requests, pages, quick models and passed checks', () => {
     const lines: string[] = []
     night.forEach(createTextLog((text) => lines.push(text)))
     expect(lines).toEqual([
@@ -25,7 +25,7 @@ describe('the text log', () => {
     ])
   })
 
-  test('tells of a long history four times', () => {
+  test('reports the progress of a long history four times', () => {
     const lines: string[] = []
     const log = createTextLog((text) => lines.push(text))
     const reasons = { missing: 311, failed: 0, recheck: 0, forced: 0 }
@@ -36,7 +36,7 @@ describe('the text log', () => {
     )
   })
 
-  test('a message of the server forges no line and carries no credential', () => {
+  test('law 11: has no line forged by a message of the server, and no credential', () => {
     const lines: string[] = []
     const log = createTextLog((text) => lines.push(text))
     const event = failed('users', '2026-01-15', 'refused secret-key-1\npublished /tmp/evil')
@@ -60,7 +60,7 @@ describe('the JSON log', () => {
     expect(read).toEqual(night.map((event) => ({ at: '2026-01-16T02:00:00.000Z', ...event })))
   })
 
-  test('stays JSON when a credential with quotes is taken out of it', () => {
+  test('stays JSON when a credential with quotes is redacted', () => {
     const lines: string[] = []
     const log = createJsonLog(
       (text) => lines.push(text),

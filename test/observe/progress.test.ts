@@ -6,9 +6,9 @@ import { clock, failed, finished } from './support.ts'
 interface Screen {
   readonly progress: Progress
   readonly advance: (ms: number) => void
-  /** Everything that was written, escape sequences and all. */
+  /** Everything that was written, with escape sequences. */
   readonly written: string[]
-  /** What a terminal would show. */
+  /** The lines that a terminal would show. */
   readonly shown: () => string[]
 }
 
@@ -24,7 +24,7 @@ function screen(columns = 100, colour = false): Screen {
   return { progress, advance, written, shown: () => terminal(written) }
 }
 
-/** Obeys the two sequences that the view uses: up so many lines, and clear from here down. */
+/** Executes the two sequences that the view uses: up so many lines, and clear from here down. */
 function terminal(written: readonly string[]): string[] {
   let lines: string[] = []
   for (const text of written) {
@@ -45,7 +45,7 @@ const plan = {
 } as const
 
 describe('progress', () => {
-  test('shows days, rows, rows a second, time left and failures of each resource', () => {
+  test('shows days, rows, rows per second, time left and failures of each resource', () => {
     const { progress, advance, shown } = screen()
     progress.listener(plan)
     expect(shown()).toEqual(['tokens    0/2 days  0 rows', 'users   0/311 days  0 rows'])
@@ -64,7 +64,7 @@ describe('progress', () => {
     ])
   })
 
-  test('pages of a day under way count until the day itself is told', () => {
+  test('counts the pages of an unfinished day until the day is finished', () => {
     const { progress, advance, shown } = screen()
     progress.listener(plan)
     for (const rows of [100, 100, 37]) {
@@ -88,7 +88,7 @@ describe('progress', () => {
     expect(written.length).toBe(11)
   })
 
-  test('a warning is printed above, at once, on one line and without the credential', () => {
+  test('prints a warning above itself at once, on one line and without the credential', () => {
     const { progress, shown } = screen()
     progress.listener(plan)
     const message = 'odd\nanswer to secret-key-1'
@@ -100,7 +100,7 @@ describe('progress', () => {
     ])
   })
 
-  test('says what everything waits for while it waits, then what is built', () => {
+  test('shows the reason of a wait, and then what is built', () => {
     const { progress, advance, shown } = screen()
     progress.listener(plan)
     advance(500)
@@ -111,7 +111,7 @@ describe('progress', () => {
     expect(shown().at(-1)).toBe('1 model built, 0 checks run')
   })
 
-  test('leaves nothing behind when it stops, but the warnings', () => {
+  test('leaves only the warnings when it stops', () => {
     const { progress, shown } = screen()
     progress.listener(plan)
     progress.listener({ type: 'warning', message: 'mind this' })
@@ -120,7 +120,7 @@ describe('progress', () => {
     expect(shown()).toEqual(['warning mind this'])
   })
 
-  test('no line is as wide as the terminal, however narrow, coloured or not', () => {
+  test('keeps each line narrower than the terminal, even a narrow one with colours', () => {
     const { progress, advance, written } = screen(40, true)
     progress.listener(plan)
     progress.listener(failed('users', 'd', 'HTTP 500'))
@@ -131,11 +131,11 @@ describe('progress', () => {
     expect(Math.max(...widths)).toBeLessThan(40)
   })
 
-  test('colours only where it may', () => {
-    const told = [plan, failed('users', 'd', 'HTTP 500')]
+  test('uses colours only where they are allowed', () => {
+    const events = [plan, failed('users', 'd', 'HTTP 500')]
     const [plain, coloured] = [false, true].map((colour) => {
       const { progress, advance, written } = screen(100, colour)
-      for (const event of told) {
+      for (const event of events) {
         progress.listener(event)
         advance(1000)
       }

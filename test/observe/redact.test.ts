@@ -10,15 +10,15 @@ test.each([
   ['Authorization: Bearer abc123def456', 'Authorization: Bearer [redacted]'],
   ['token eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl expired', 'token [redacted] expired'],
   ['the bearer credential is missing', 'the bearer credential is missing'],
-])('%s', (text, safe) => {
+])('text is redacted: %s', (text, safe) => {
   expect(createRedact([SECRET])(text)).toBe(safe)
 })
 
-test('an empty credential takes nothing out', () => {
+test('an empty credential redacts nothing', () => {
   expect(createRedact(['', '  ', 'abc'])('abc is a word')).toBe('abc is a word')
 })
 
-test('a credential never comes through, whatever stands round it', () => {
+test('law 11: a credential is redacted whatever text surrounds it', () => {
   const secrets = fc.string({ minLength: 4, maxLength: 40, unit: 'grapheme-ascii' })
   fc.assert(
     fc.property(secrets, fc.string(), fc.string(), (secret, before, after) => {

@@ -16,7 +16,7 @@ function recordOf(runId: string, startsAt: string, whole = true, version = '0.1.
   return summary().record
 }
 
-test('a record says what the summary knows, under names that stay', async () => {
+test('a run record has the values of the summary under fixed names', async () => {
   const folder = join(await temporaryFolder(), 'runs')
   await writeRunRecord(folder, recordOf('run-1', '2026-01-16T02:00:00Z'))
   const text = await readFile(join(folder, 'run-1.json'), 'utf8')
@@ -45,7 +45,7 @@ test('a record says what the summary knows, under names that stay', async () => 
   })
 })
 
-test('the record of the end takes the place of the one of the start', async () => {
+test('the run record written at the end replaces that of the start', async () => {
   const folder = await temporaryFolder()
   const start = recordOf('run-1', '2026-01-16T02:00:00Z', false)
   await writeRunRecord(folder, start)
@@ -57,7 +57,7 @@ test('the record of the end takes the place of the one of the start', async () =
   expect(await readdir(folder)).toEqual(['run-1.json'])
 })
 
-test('records come by start, and files that are none are told of and passed over', async () => {
+test('run records are ordered by start, and other files are skipped with a reason', async () => {
   const folder = await temporaryFolder()
   for (const [runId, at] of [
     ['a', '2026-01-18T02:00:00Z'],
@@ -68,7 +68,7 @@ test('records come by start, and files that are none are told of and passed over
   }
   await writeFile(join(folder, 'half.json'), '{"run_id": "ha')
   await writeFile(join(folder, 'other.json'), '{"hello": "world"}')
-  await writeFile(join(folder, 'notes.txt'), 'not looked at')
+  await writeFile(join(folder, 'notes.txt'), 'not read')
   await writeFile(join(folder, '.0123abcd-d.json.part'), '{')
   await mkdir(join(folder, 'folder.json'))
   const { records, skipped } = await readRunRecords(folder)
@@ -77,14 +77,14 @@ test('records come by start, and files that are none are told of and passed over
   expect(skipped.find(({ file }) => file === 'other.json')?.reason).toContain('run_id')
 })
 
-test('a record of a later version is read, its new members passed over', async () => {
+test('a run record of a later version is read without its new members', async () => {
   const folder = await temporaryFolder()
   const record = recordOf('run-1', '2026-01-16T02:00:00Z', true, '9.0.0')
   await writeFile(join(folder, 'run-1.json'), JSON.stringify({ ...record, mood: 'good' }))
   expect(await readRunRecords(folder)).toEqual({ records: [record], skipped: [] })
 })
 
-test('without a folder there are no records', async () => {
+test('a missing folder has no run records', async () => {
   const folder = join(await temporaryFolder(), 'none')
   expect(await readRunRecords(folder)).toEqual({ records: [], skipped: [] })
 })

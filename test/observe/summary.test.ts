@@ -44,7 +44,7 @@ function ended(exitCode: number, error?: string): RunEvent {
 }
 
 describe('the summary', () => {
-  test('adds up what a run was told to do and did', () => {
+  test('counts what a run planned and did', () => {
     const { record, warnings } = summaryOf(night)
     expect(record.resources).toEqual({
       tokens: { asked: 2, landed: 1, empty: 1, unchanged: 0, failed: 0, left: 0, rows: 1 },
@@ -69,7 +69,7 @@ describe('the summary', () => {
     expect(Date.parse(record.finished_at ?? '') - Date.parse(record.started_at)).toBe(19_000)
   })
 
-  test('an interval that failed and then came counts as landed', () => {
+  test('counts an interval that failed and then landed as landed', () => {
     const { record } = summaryOf([
       planned({ users: 1 }),
       failed('users', 'day 0', 'HTTP 500'),
@@ -79,7 +79,7 @@ describe('the summary', () => {
     expect(record.failures).toEqual([])
   })
 
-  test('keeps no credential', () => {
+  test('law 11: contains no credential', () => {
     const summary = summaryOf([
       failed('users', 'd', 'refused secret-key-1'),
       { type: 'warning', message: 'odd secret-key-1' },
@@ -160,7 +160,7 @@ describe('the verdict', () => {
 })
 
 describe('the closing text', () => {
-  test('tells what was asked, landed, empty, failed, built and published, and how long it took', () => {
+  test('lists requests, landed, empty and failed days, builds, the publication and the duration', () => {
     expect(renderSummary(summaryOf(night)).split('\n')).toEqual([
       'Partial: 1 of 4 intervals failed; the next run tries again.',
       '',
@@ -201,7 +201,7 @@ describe('the closing text', () => {
       .map((line) => line.slice('warnings   '.length))
   }
 
-  test('shows a warning of each kind, the most severe first, whatever was first and however many there are', () => {
+  test('shows a warning of each kind, the most severe first, whatever their order and number', () => {
     const drift = Array.from({ length: 20 }, (_, n) =>
       warned(`$.field_${n} is new`, 'drift', 'new'),
     )
@@ -223,7 +223,7 @@ describe('the closing text', () => {
     ])
   })
 
-  test('shows more than ten warnings where there are more kinds, and no more than thirty', () => {
+  test('shows more than ten warnings of more kinds, and at most thirty', () => {
     const kinds = (count: number) =>
       Array.from({ length: count }, (_, n) => warned('x', 'drift', `kind ${n}`))
     expect(warningsIn(kinds(12))).toHaveLength(12)
@@ -243,7 +243,7 @@ describe('the closing text', () => {
     expect(text).toContain('checks     failed: last, 1 row')
   })
 
-  test('a run that did nothing has little to say', () => {
+  test('is short for a run that did nothing', () => {
     const text = renderSummary(summaryOf([started, ended(7)]))
     expect(text).toBe('Locked: another run holds the data folder\n\ntook       1.0s\n')
   })

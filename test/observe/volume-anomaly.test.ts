@@ -12,7 +12,7 @@ function shrunk(day: string, size: number, isConfirmed: boolean): RunEvent {
   return { type: 'interval.shrunk', ...of, sizeBefore: 1512, size, isConfirmed }
 }
 
-const DOUBTED =
+const PENDING =
   'users 2026-03-01 of org came back with 0 instead of 1,512: the earlier data is kept until a second recheck confirms it'
 const CONFIRMED =
   'users 2026-03-02 of org came back with 3 instead of 1,512, confirmed by a second recheck, so it is used'
@@ -32,14 +32,14 @@ function summaryOf(events: readonly RunEvent[]): Summary {
   return summary()
 }
 
-test('a settled day that shrank has a line in the log', () => {
+test('a volume anomaly has a line in the log', () => {
   const lines: string[] = []
   night.forEach(createTextLog((text) => lines.push(text)))
-  expect(lines).toContain(`shrunk: ${DOUBTED}\n`)
+  expect(lines).toContain(`shrunk: ${PENDING}\n`)
   expect(lines).toContain(`shrunk: ${CONFIRMED}\n`)
 })
 
-test('it stays above the progress, as a warning does', () => {
+test('a volume anomaly is printed above the progress, as a warning is', () => {
   let text = ''
   const { listener } = createProgress({
     write: (more) => (text += more),
@@ -48,13 +48,13 @@ test('it stays above the progress, as a warning does', () => {
     colour: false,
   })
   night.forEach(listener)
-  expect(text).toContain(`warning ${DOUBTED}\n`)
+  expect(text).toContain(`warning ${PENDING}\n`)
 })
 
-test('the closing text tells of it, and the verdict of what is still in doubt', () => {
+test('a volume anomaly is in the closing text, and a pending one in the verdict', () => {
   const summary = summaryOf(night)
   const lines = renderSummary(summary).split('\n')
-  expect(lines).toContain(`shrunk     ${DOUBTED}`)
+  expect(lines).toContain(`shrunk     ${PENDING}`)
   expect(lines).toContain(`           ${CONFIRMED}`)
   expect(verdictOf(summary)).toBe(
     'Complete: all 2 intervals answered (1 to be confirmed by a second recheck).',
@@ -62,7 +62,7 @@ test('the closing text tells of it, and the verdict of what is still in doubt', 
   expect(summary.record.resources['users']).toMatchObject({ landed: 1, unchanged: 1, left: 0 })
 })
 
-test('the run record holds it', () => {
+test('a volume anomaly is in the run record', () => {
   expect(summaryOf(night).record.shrunk).toEqual([
     {
       org_id: 'org',

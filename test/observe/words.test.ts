@@ -11,7 +11,7 @@ test.each([
   [252_000, '4m 12s'],
   [3_599_600, '1h 00m'],
   [7_380_000, '2h 03m'],
-])('%d ms is told as %s', (ms, text) => {
+])('a duration of %d ms is shown as %s', (ms, text) => {
   expect(duration(ms)).toBe(text)
 })
 
@@ -19,16 +19,16 @@ test.each([
   ['2026-03-01T06:00:00.123Z', '2026-03-01T06:00:00Z'],
   ['2026-03-01T06:00:00Z', '2026-03-01T06:00:00Z'],
   ['soon.5', 'soon.5'],
-])('%s is told to the second as %s', (instant, text) => {
+])('the time %s is shown to the second as %s', (instant, text) => {
   expect(toSecond(instant)).toBe(text)
 })
 
-test('counts have thousands apart and the right number of the noun', () => {
+test('counts are shown with thousands separators, and nouns in singular or plural', () => {
   expect(digits(1_234_567)).toBe('1,234,567')
   expect(counted(1, 'day')).toBe('1 day')
   expect(counted(2488, 'interval')).toBe('2,488 intervals')
 })
 
-test('what a server says stays on one line and commands no terminal', () => {
+test('law 11: text of a server is shown on one line without terminal commands', () => {
   expect(oneLine('first\r\nsecond\u001b[2J\u202e!')).toBe('first second [2J !')
 })
