@@ -97,7 +97,8 @@ async function writeMonths(
   try {
     const others: BaseTask[] = []
     for (const task of tasks) {
-      const copy = signal?.aborted === true ? undefined : await engine.empty.copy(options, task)
+      const copy =
+        options.signal?.aborted === true ? undefined : await engine.empty.copy(options, task)
       if (copy === undefined) others.push(task)
       else written(task, copy)
     }

@@ -68,7 +68,11 @@ describe('a CSV file of organisations', () => {
       [HEADER, 'a,https://a,A-B'],
       '{csv}:2 key_env: must be the name of',
     ],
-    ['a repeated name', [HEADER, 'a,https://a,A', 'a,https://b,B'], "{csv}:3: 'a' is already in line 2"],
+    [
+      'a repeated name',
+      [HEADER, 'a,https://a,A', 'a,https://b,B'],
+      "{csv}:3: 'a' is already in line 2",
+    ],
     ['a missing field', [HEADER, 'a,https://a'], '{csv}:2: 2 fields instead of 3'],
     ['an unclosed quote', [HEADER, '"a,https://a,A'], '{csv}:2: a quote that is not closed'],
   ])('with %s is refused with the line number', async (_, lines, message) => {

@@ -25,7 +25,7 @@ export async function buildLake(
   const range = { first: HISTORY_START, last }
   await using database = await Database.open(':memory:')
   await writeIntervals(database, lake.data, intervalRows(ORG, ledger, range))
-  return buildAndPublish({
+  return await buildAndPublish({
     project: await loadProject(join(packageRoot, 'dbt-like-models'), {
       seedFolder: join(lake.data, 'seeds'),
     }),
