@@ -50,7 +50,7 @@ export const docsCommand = defineCommand({
   options: {
     ...dataOptions,
     ...jsonOption,
-    out: text('file to write (default: docs/index.html in the data folder)'),
+    out: text('file to write (default: <data>/docs/index.html)'),
   },
   run: async (flags, terminal) => {
     const config = configured(flags, terminal)
