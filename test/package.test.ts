@@ -19,7 +19,7 @@ const manifest = JSON.parse(read('package.json')) as {
 }
 
 describe('the lock file', () => {
-  it('holds the binary of every platform of every package that has binaries', () => {
+  it('has the binary of every platform for each package with binaries', () => {
     const missing = Object.entries(lock.packages).flatMap(([path, each]) =>
       Object.keys(each.optionalDependencies ?? {})
         .filter((name) => !isLocked(path, name))
@@ -28,7 +28,7 @@ describe('the lock file', () => {
     expect(missing).toEqual([])
   })
 
-  it('has no package that the command needs which runs a script when it is installed', () => {
+  it('has no production package with an install script', () => {
     const scripted = Object.entries(lock.packages)
       .filter(([, each]) => each.hasInstallScript === true)
       .map(([path]) => path)
@@ -42,7 +42,7 @@ describe('the lock file', () => {
 })
 
 describe('the dependencies', () => {
-  it('are pinned, each with its reason', () => {
+  it('are pinned, each with a reason', () => {
     const reasons = read('docs/dependencies.md')
     const all = { ...manifest.dependencies, ...manifest.devDependencies }
     for (const [name, version] of Object.entries(all)) {

@@ -31,7 +31,7 @@ const workflowSchema = z.object({
 })
 
 describe('the table of folders in docs/architecture.md', () => {
-  it('names every folder of src, and what the dependency rules allow it to import', () => {
+  it('names every folder of src and its allowed imports', () => {
     const rows = read('docs/architecture.md').matchAll(/^\| `src\/(\w+)` +\|[^|]*\| *(.*?) *\|$/gm)
     const table = [...rows].map(([, folder, imports = '']) => [
       folder,
@@ -63,12 +63,12 @@ describe('the laws of docs/architecture.md', () => {
     expect(numbers).toEqual(Array.from({ length: 13 }, (_, index) => index + 1))
   })
 
-  it.each(numbers)('number %i stands in the title of a test', (number) => {
+  it.each(numbers)('have number %i in the title of a test', (number) => {
     expect(held).toContain(number)
   })
 })
 
-describe('the words of docs/glossary.md that the code does not use', () => {
+describe('the words that docs/glossary.md forbids', () => {
   const [, table = ''] = read('docs/glossary.md').split('## Words that the code does not use')
   const words = [...table.matchAll(/^\| (`.*?) +\|/gm)].flatMap(([, cell = '']) =>
     [...cell.matchAll(/`(\w+)`/g)].map(([, word = '']) => word),
@@ -78,7 +78,7 @@ describe('the words of docs/glossary.md that the code does not use', () => {
     .filter((name) => name.endsWith('.ts'))
     .map((name) => ({ name, text: readFileSync(join(folder, name), 'utf8') }))
 
-  it('are a list', () => {
+  it('are listed', () => {
     expect(words.length).toBeGreaterThan(10)
   })
 
@@ -93,8 +93,8 @@ describe('the words of docs/glossary.md that the code does not use', () => {
   }
 })
 
-describe('the statements of sql/', () => {
-  it('are there for every name that src uses', () => {
+describe('the statements in sql/', () => {
+  it('exist for every name that src uses', () => {
     const folder = join(packageRoot, 'src')
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     const names = files
@@ -108,11 +108,11 @@ describe('the statements of sql/', () => {
   })
 })
 
-describe('the workflow of contributors', () => {
+describe('the workflow for contributions', () => {
   const workflow = workflowSchema.parse(parse(read('.github/workflows/ci.yml')))
   const { steps, strategy } = workflow.jobs.ci
 
-  it('runs what .ci/run runs, and nothing else, for each change and on main', () => {
+  it('runs exactly what .ci/run runs, for each change and on main', () => {
     expect(steps.flatMap(({ run }) => run ?? [])).toEqual(['.ci/run'])
     expect(workflow.on).toEqual({ pull_request: {}, push: { branches: ['main'] } })
   })
@@ -137,7 +137,7 @@ describe('every workflow', () => {
   const stepsOf = (name: string): z.infer<typeof stepSchema>[] =>
     Object.values(schema.parse(parse(read(`${FOLDER}/${name}`))).jobs).flatMap(({ steps }) => steps)
 
-  it('is one of these, and more would be checked too', () => {
+  it('is checked here, including new ones', () => {
     expect(names).toEqual(expect.arrayContaining(['ci.yml', 'nightly.yml']))
   })
 
@@ -150,28 +150,33 @@ describe('every workflow', () => {
     for (const line of lines) expect(line).toMatch(/uses: [\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/)
   })
 
-  it.each(names)('may only read, and its steps get no credential or text of others: %s', (name) => {
-    expect(schema.parse(parse(read(`${FOLDER}/${name}`))).permissions).toEqual({ contents: 'read' })
-    for (const { uses, run, with: inputs } of stepsOf(name)) {
-      expect(run ?? '').not.toContain('${{')
-      if (uses?.startsWith('actions/checkout@') !== true) continue
-      expect(inputs).toMatchObject({ 'persist-credentials': false })
-    }
-  })
+  it.each(names)(
+    'has read permission only, and its steps get no credential or foreign text: %s',
+    (name) => {
+      expect(schema.parse(parse(read(`${FOLDER}/${name}`))).permissions).toEqual({
+        contents: 'read',
+      })
+      for (const { uses, run, with: inputs } of stepsOf(name)) {
+        expect(run ?? '').not.toContain('${{')
+        if (uses?.startsWith('actions/checkout@') !== true) continue
+        expect(inputs).toMatchObject({ 'persist-credentials': false })
+      }
+    },
+  )
 })
 
 describe('.ci/run', () => {
   const targets = (text: string): string[] =>
     [...text.matchAll(/\bmake ([a-z -]+)/g)].flatMap(([, list = '']) => list.trim().split(' '))
 
-  it('runs targets that the Makefile has', () => {
+  it('runs targets of the Makefile', () => {
     const makefile = read('Makefile')
     const used = targets(read('.ci/run'))
     expect(used).toEqual(['test', 'test-all', 'bench-short', 'demo'])
     for (const target of used) expect(makefile).toMatch(new RegExp(`^${target}:`, 'm'))
   })
 
-  it('runs what CONTRIBUTING says that CI runs', () => {
+  it('runs what CONTRIBUTING.md says', () => {
     const [, workflow, sentence = ''] =
       /\[CI\]\(([^)]*)\) runs ([^;]*);/.exec(read('CONTRIBUTING.md')) ?? []
     expect(workflow).toBe('.github/workflows/ci.yml')
@@ -181,7 +186,7 @@ describe('.ci/run', () => {
 })
 
 describe('make demo', () => {
-  it('says that it installs and that it compiles, before it does', () => {
+  it('announces the installation and the compilation', () => {
     const { stdout } = spawnSync('make', ['--dry-run', '--always-make', 'demo'], {
       cwd: packageRoot,
       encoding: 'utf8',
@@ -197,12 +202,12 @@ describe('make demo', () => {
 describe('git', () => {
   const KEPT = ['src', 'test', 'sql', 'spark', 'dbt-like-models', 'docs', 'bench']
 
-  it('ignores no file that is in the folders of the project', () => {
+  it('ignores no file in the folders of the project', () => {
     const list = ['ls-files', '--others', '--ignored', '--exclude-per-directory=.gitignore']
     expect(ask([...list, '--', ...KEPT])).toBe('')
   })
 
-  it('would ignore no file there, whatever its name', () => {
+  it('would ignore no file there, with any name', () => {
     const tracked = ask(['ls-files', '--', ...KEPT])
       .trim()
       .split('\n')
@@ -227,12 +232,12 @@ describe('the pages', () => {
   const pages = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'package.json', ...docs]
   const named = /(?<![\w/.-])(?:src|test|sql|docs|bench|dbt-like-models|\.github|\.ci)\/[\w/.-]*\w/g
 
-  it.each(pages)('%s names files that there are', (page) => {
+  it.each(pages)('%s names files that exist', (page) => {
     const paths = [...read(page).matchAll(named)].map(([path]) => path)
     expect(paths.filter((path) => !existsSync(join(packageRoot, path)))).toEqual([])
   })
 
-  it('the first screen of README has pictures that are there, each below 300 kB', () => {
+  it('the first screen of README has one picture of less than 300 kB', () => {
     const [first = ''] = read('README.md').split('\n## Load your own data')
     const pictures = [...first.matchAll(/!\[[^\]]+\]\(([^)]+)\)/g)].map(([, path = '']) => path)
     expect(pictures).toEqual(['assets/report.png'])
@@ -244,7 +249,7 @@ describe('the pages', () => {
   })
 
   it.each(pages.filter((page) => page !== 'docs/api-coverage.md'))(
-    '%s names tests that there are',
+    '%s names tests that exist',
     (page) => {
       const tests = [...read(page).matchAll(/(test\/[\w/.-]+\.ts): ([^|\n`]+)/g)]
       const missing = tests.filter(

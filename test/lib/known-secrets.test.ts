@@ -67,20 +67,20 @@ const SPELLINGS: readonly [string, string][] = [
 const AROUND = ['', 'a', 'ab', 'user:', 'Bearer ']
 
 describe('a known secret', () => {
-  test.each(SPELLINGS)('is taken out %s', (_, spelling) => {
+  test.each(SPELLINGS)('is redacted %s', (_, spelling) => {
     expect(secrets.text(`a ${spelling}, b`)).toBe('a [redacted], b')
     expect(text(bytesWithout(secrets, Buffer.from(`{"a":"${spelling}é"}`)))).toBe(
       '{"a":"[redacted]é"}',
     )
   })
 
-  test.each(SPELLINGS)('is taken out %s, as one of very many', (_, spelling) => {
+  test.each(SPELLINGS)('is redacted %s, as one of very many', (_, spelling) => {
     const others = Array.from({ length: 300 }, (_, at) => `fk-another-key-${at}`)
     const many = new KnownSecrets([...others.slice(100), KEY, ...others.slice(0, 100)])
     expect(many.text(`a ${spelling}, b fk-another-key-7`)).toBe('a [redacted], b [redacted]')
   })
 
-  test.each(AROUND)('is taken out of Base64 that begins with %j', (before) => {
+  test.each(AROUND)('is redacted in Base64 that begins with %j', (before) => {
     for (const encoding of ['base64', 'base64url'] as const) {
       const encoded = Buffer.from(`${before}${KEY}`).toString(encoding)
       expect(secrets.text(`<${encoded}>`)).toMatch(/^<[\w+/-]{0,12}\[redacted\].{0,2}=?=?>$/)
@@ -88,7 +88,7 @@ describe('a known secret', () => {
   })
 
   test.each(['fk-%41%62c-%2Fdef-0123', 'fk-&#65;&amp;-\\u0041-0123'])(
-    'that holds what is an escape itself, %s, is taken out in every spelling',
+    'that contains an escape sequence, %s, is redacted in every spelling',
     (key) => {
       const known = new KnownSecrets([key])
       const once = encodeURIComponent(key)
@@ -102,17 +102,17 @@ describe('a known secret', () => {
     },
   )
 
-  test('is taken out of an error where it was cut off, in capitals too', () => {
+  test('is redacted where an error cuts it off, also in upper case', () => {
     expect(secrets.message(`the token ${KEY.slice(0, 14).toUpperCase()}…`)).toBe(
       'the token [redacted]…',
     )
   })
 
-  test('leaves a text with a letter that becomes two as it was', () => {
+  test('leaves text unchanged whose upper case is longer', () => {
     expect(secrets.text(`İİ ${KEY} İ`)).toBe('İİ [redacted] İ')
   })
 
-  test('is taken out of a body however it is cut into pieces', () => {
+  test('is redacted in a body, wherever the body is split', () => {
     const parts = fc.array(
       fc.oneof(
         fc.constantFrom(...SPELLINGS.map(([, spelling]) => spelling)),
@@ -140,7 +140,7 @@ describe('a known secret', () => {
     )
   })
 
-  test('leaves every other byte as it was', () => {
+  test('leaves every other byte unchanged', () => {
     const bytes = fc.uint8Array({ maxLength: 300 })
     fc.assert(
       fc.property(bytes, fc.string(), (first, second) => {
@@ -157,11 +157,11 @@ describe('a known secret', () => {
     [`the token …${KEY.slice(-12)} is unknown`, 'the token …[redacted] is unknown'],
     [`part ${KEY.slice(4, 16)}`, 'part [redacted]'],
     [`hint fk-Z…`, 'hint fk-Z…'],
-  ])('is taken out of an error where it was cut off: %s', (said, clean) => {
+  ])('is redacted where an error cuts it off: %s', (said, clean) => {
     expect(secrets.message(said)).toBe(clean)
   })
 
-  test('is taken out of an error, its stack and its causes', () => {
+  test('is redacted in an error, its stack and its causes', () => {
     const innermost = new Error(`inner ${KEY}`)
     const inner = new AggregateError([innermost], `all ${KEY}`)
     const error = new Error(`outer ${KEY}`, { cause: inner })
@@ -171,7 +171,7 @@ describe('a known secret', () => {
     expect(error.message).toBe('outer [redacted]')
   })
 
-  test('is left in data where it is short: it would be found there by chance', () => {
+  test('is kept in data if it is short, because it would match by chance', () => {
     const short = new KnownSecrets(['test'])
     expect(text(bytesWithout(short, Buffer.from('{"name":"test"}')))).toBe('{"name":"test"}')
     expect(short.text('the key test')).toBe('the key [redacted]')

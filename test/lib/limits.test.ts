@@ -94,7 +94,7 @@ const ROWS: Readonly<Record<string, Row>> = {
 const limitsIn = ({ machine, settings }: Pick<Row, 'machine' | 'settings'>): Limits =>
   limitsOf({ ...MACHINE, ...machine }, { ...NONE, ...settings })
 
-describe('what the stages may take', () => {
+describe('the limits of a stage', () => {
   it.each(Object.entries(ROWS))('%s', (_, row) => {
     const { threads, memory, landing, base, build, query } = limitsIn(row)
     expect({
@@ -104,21 +104,21 @@ describe('what the stages may take', () => {
     }).toEqual({ threads: row.threads, memory: row.memory, from: row.from })
   })
 
-  it('is never more than the whole, whatever the stage', () => {
+  it('never exceed the limit of the process', () => {
     const settings = { memory: given(0.256 * GB) }
     const { base, verification: proofs, verificationOfOne: proof } = limitsIn({ settings })
     expect(base.memoryForHugeRows).toBe('256MB')
     expect([proofs.memoryLimit, proof.memoryLimit]).toEqual(['256MB', '128MB'])
   })
 
-  it('makes base on one connection a thread, four at most', () => {
+  it('give base one connection per thread, at most four', () => {
     const concurrency = (threads: number): number =>
       limitsIn({ machine: { processors: 8 }, settings: { threads: given(threads) } }).base
         .concurrency
     expect([1, 2, 4, 8].map(concurrency)).toEqual([1, 2, 4, 4])
   })
 
-  it('spills to half of the free disk, or as DuckDB does where it is not known', () => {
+  it('let queries spill to half of the free disk, or as DuckDB does if that is unknown', () => {
     expect(limitsIn({}).spill).toBe(25 * GB)
     expect(limitsIn({ machine: { freeDisk: null } }).spill).toBeNull()
   })

@@ -4,11 +4,11 @@ import { suggestion } from '../../src/lib/text.ts'
 describe('a suggestion for an unknown name', () => {
   const many = Array.from({ length: 108 }, (_, at) => `model_${String(at).padStart(3, '0')}`)
 
-  it('is the nearest one', () => {
+  it('is the nearest name', () => {
     expect(suggestion('modle_007', many)).toBe("Did you mean 'model_007'?")
   })
 
-  it('lists what there is where none is near, and of many the first', () => {
+  it('lists the known names if none is near, the first few of many', () => {
     expect(suggestion('x', ['beta', 'alpha'])).toBe('Known: alpha, beta.')
     expect(suggestion('nothing like it', many)).toMatch(
       /^Known: model_000, .*, model_019 and 88 more\.$/,

@@ -23,13 +23,13 @@ describe('text for a terminal', () => {
   })
 
   test.each(['two\nlines\tand a tab\r\n', 'Zoë 東京 👩‍💻 नमस्‍ते می‌خواهم', '│ ─ … ×'])(
-    'what can be read stays: %j',
+    'readable text is unchanged: %j',
     (text) => {
       expect(safeText(text)).toBe(text)
     },
   )
 
-  test('of JSON it is the same value', () => {
+  test('JSON keeps its value', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (value) => {
         const safe = safeText(JSON.stringify({ [value]: value }))
@@ -39,7 +39,7 @@ describe('text for a terminal', () => {
     )
   })
 
-  test('on one line there is no end of a line either', () => {
+  test('on one line, line breaks are escaped too', () => {
     expect(oneLine('first\r\nsecond\u001b[2J\u202e\u200b!')).toBe('first second [2J !')
   })
 })

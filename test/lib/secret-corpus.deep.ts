@@ -12,7 +12,7 @@ const corpus = z
   .array(z.object({ kind: z.string(), text: z.string(), secrets: z.array(z.string()) }))
   .parse(JSON.parse(readFileSync(new URL('secret-corpus.json', import.meta.url), 'utf8')))
 
-describe('of the corpus', () => {
+describe('a text of the corpus is redacted', () => {
   test.each(corpus)('$kind: $text', ({ text, secrets }) => {
     const left = withoutSecrets(text, mark)
     if (secrets.length === 0) expect(left).toBe(text)
@@ -114,7 +114,7 @@ const UNITS = [
 ]
 
 describe('law 13: redaction is linear and bounded', () => {
-  test.each(UNITS)('the work for %j over and over grows as its length', (unit) => {
+  test.each(UNITS)('the work for repeated %j grows linearly', (unit) => {
     const redaction = new Redaction('0'.repeat(64))
     for (const work of [
       (text: string) => withoutSecrets(text, mark),
@@ -127,7 +127,7 @@ describe('law 13: redaction is linear and bounded', () => {
     expect(typeof withoutSecrets(repeated(unit, 1_000_000), mark)).toBe('string')
   })
 
-  test('6 MB of Base64 in an item', () => {
+  test('6 MB of Base64 in an item is redacted in bounded time', () => {
     const redaction = new Redaction('0'.repeat(64))
     const base64 = Buffer.alloc(4_500_000, 'x7Gh2kLm9Qw4Zt1P/+?~').toString('base64')
     for (const resource of ['messages', 'hook_events', 'enterprise_controls']) {

@@ -5,7 +5,7 @@ import { growthOf, LINEAR } from '../support/growth.ts'
 
 const mark = (): string => '[redacted]'
 
-describe('text loses what has the form of a secret', () => {
+describe('text in the form of a secret is redacted', () => {
   it.each([
     ['curl -H "Authorization: Bearer swordfish" h', 'curl -H "Authorization: [redacted]" h'],
     ["curl -H 'cookie: sid=a; other=b' h", "curl -H 'cookie: [redacted]' h"],
@@ -55,14 +55,14 @@ describe('text loses what has the form of a secret', () => {
     expect(withoutSecrets(text, mark)).toBe(text)
   })
 
-  it('keeps ids that look random where only known forms are looked for', () => {
+  it('keeps ids that look random if only known forms are redacted', () => {
     const id = 'msg_01HZX8Q4T2N5V7B9C3D6F8G0J1'
     expect(withoutKnownForms(id, mark)).toBe(id)
     expect(withoutKnownForms('sk-live-0123456789abcdef', mark)).toBe('[redacted]')
   })
 
   it.each(['eyJaaaa-', 'eyJ', 'a', '=', '?a=', '-----BEGIN PRIVATE KEY-----', 'API_KEY=', 'a1'])(
-    'with work that grows as the length of %j over and over',
+    'with work that grows linearly for repeated %j',
     (unit) => {
       expect(growthOf((text) => withoutSecrets(text, mark), unit)).toBeLessThan(LINEAR)
     },
@@ -84,7 +84,7 @@ describe('names', () => {
     'authToken',
     'tokens',
     'dbPasswd',
-  ])('%s is one of secrets', (name) => {
+  ])('%s names a secret', (name) => {
     expect(isSecretName(name)).toBe(true)
   })
 
@@ -96,7 +96,7 @@ describe('names', () => {
     'childInclusiveTokenUsageBySessionId',
     'author',
     'tokenizer',
-  ])('%s is none of secrets', (name) => {
+  ])('%s does not name a secret', (name) => {
     expect(isSecretName(name)).toBe(false)
   })
 
@@ -107,19 +107,19 @@ describe('names', () => {
     },
   )
 
-  it('a number may be a secret', () => {
+  it('a number can be a secret', () => {
     expect(isSecretNumberName('pin')).toBe(true)
     expect(isSecretNumberName('accessToken')).toBe(true)
   })
 
-  it.each(['A', '1', 'aA', 'a1'])('that repeat %j are recognised in linear time', (unit) => {
+  it.each(['A', '1', 'aA', 'a1'])('that repeat %j are recognised with linear work', (unit) => {
     for (const is of [isSecretName, isSecretNumberName, isIdName]) {
       expect(growthOf((name) => is(name), unit)).toBeLessThan(LINEAR)
       expect(growthOf((name) => is(`${name}a`), unit)).toBeLessThan(LINEAR)
     }
   })
 
-  it('ids are told by their last word', () => {
+  it('ids are recognised by their last word', () => {
     expect(['id', 'sessionId', 'commitHash', 'createdAt', 'allowedUserIds'].every(isIdName)).toBe(
       true,
     )

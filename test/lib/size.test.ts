@@ -13,6 +13,6 @@ it.each([
   [123_456_789, '123 MB'],
   [85_899_345_920, '86 GB'],
   [1_500_000_000_000_000, '1500 TB'],
-])('%i bytes are %s', (bytes, text) => {
+])('%i bytes are written as %s', (bytes, text) => {
   expect(size(bytes)).toBe(text)
 })

@@ -15,15 +15,15 @@ interface Example {
 
 const run = promisify(execFile)
 
-describe('the page of examples', () => {
-  it('each prints what the page shows, with the package imported by its name', async () => {
+describe('the examples of docs/client.md', () => {
+  it('print what the page shows, with the package imported by its name', async () => {
     const [setup, ...examples] = await examplesOf('docs/client.md')
     expect(examples.length).toBeGreaterThan(8)
     const printed = await runAll(setup?.code ?? '', examples)
     expect(printed).toEqual(examples.map(({ prints }) => prints))
   })
 
-  it('is correct TypeScript by the declarations of the package', async () => {
+  it('compile against the declarations of the package', async () => {
     const [setup, ...examples] = await examplesOf('docs/client.md')
     const folder = await folderWithPackage()
     const file = join(folder, 'examples.mts')

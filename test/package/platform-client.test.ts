@@ -7,7 +7,7 @@ import { sendJson, testServer } from '../support/helpers.ts'
 const OPTIONS = { baseUrl: 'https://api.example.com', credential: 'key-1' }
 
 describe('the client that the package exports', () => {
-  it('needs two addresses and a key, and talks over the real network', async () => {
+  it('needs two addresses and a key, and uses the real network', async () => {
     const { url, appUrl, keys } = await start()
     const client = open({ baseUrl: `${url}/`, appUrl, credential: keys.manager })
     expect(await client.computers.list()).toHaveLength(4)
@@ -28,14 +28,14 @@ describe('the client that the package exports', () => {
     expect(() => new PlatformClient(options)).toThrow(message)
   })
 
-  it('says which address readiness reports need', async () => {
+  it('names the address that readiness reports need', async () => {
     const { url, keys } = await start()
     const client = open({ baseUrl: url, appUrl: undefined, credential: keys.manager })
     const failure = await failureOf(client.readiness.page())
     expect(failure instanceof UsageError ? failure.hint : '').toContain('AGENT_APP_URL')
   })
 
-  it('ends what is under way, and asks no more, after its signal', async () => {
+  it('ends pending requests and sends no more after its signal aborts', async () => {
     const stop = new AbortController()
     const { url, requests } = await testServer((request) => {
       if (request.url !== undefined) stop.abort(new Error('enough'))
@@ -46,7 +46,7 @@ describe('the client that the package exports', () => {
     expect(requests).toHaveLength(1)
   })
 
-  it('waits as it is told, but not beyond the deadline', async () => {
+  it('waits as Retry-After says, but not beyond the deadline', async () => {
     const { url, requests } = await testServer((_, response) => {
       sendJson(response, 429, { title: 'slow' }, { 'retry-after': '3600' })
     })

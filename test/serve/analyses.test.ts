@@ -28,7 +28,7 @@ function page(): string {
   ].join('\n')
 }
 
-describe('the ready-made questions', () => {
+describe('the analyses', () => {
   it.each(all.map((each) => [each.name, each] as const))(
     '%s begins with its question and says how it counts',
     (_, { question, notes, sql }) => {
@@ -41,18 +41,18 @@ describe('the ready-made questions', () => {
     },
   )
 
-  it('ask no question twice', () => {
+  it('have different questions', () => {
     expect(new Set(all.map(({ question }) => question)).size).toBe(all.length)
     expect(all.length).toBeGreaterThan(25)
   })
 
-  it('are in docs/questions.md: `npm run docs:questions` writes it', async () => {
+  it('are in docs/questions.md (written by `npm run docs:questions`)', async () => {
     await expect(page()).toMatchFileSnapshot(join(packageRoot, 'docs', 'questions.md'))
   })
 })
 
 describe('query', () => {
-  it('--list has each name and question, in every format and without a warehouse', async () => {
+  it('--list prints each name and question, in every format and without a warehouse', async () => {
     const { code, out, err } = await command(['query', '--list', '--json'])
     expect([code, err]).toEqual([0, ''])
     expect(JSON.parse(out)).toEqual(all.map(({ name, question }) => ({ name, question })))

@@ -74,7 +74,7 @@ async function rowsIn(path: string, sql: string): Promise<unknown> {
 }
 
 describe('export', () => {
-  test('writes every table and view of the schema, and no other', async () => {
+  test('writes every table and view of the schema, and nothing else', async () => {
     const { folder, run, events } = await exporter()
     const manifest = await run('parquet')
     const names = ['dim_empty', 'fct_user_day', 'huge', 'mart_view']
@@ -88,7 +88,7 @@ describe('export', () => {
     ])
   })
 
-  test('Parquet read again equals the table, types and order too', async () => {
+  test('Parquet that is read again equals the table, with types and order', async () => {
     const { folder, path, run } = await exporter()
     await run('parquet')
     const file = `'${join(folder, 'parquet', 'fct_user_day.parquet')}'`
@@ -107,14 +107,14 @@ describe('export', () => {
     ])
   })
 
-  test('Parquet keeps a sum beyond 64 bits exact', async () => {
+  test('Parquet keeps a sum of more than 64 bits exact', async () => {
     const { folder, run } = await exporter()
     await run('parquet')
     const table = await ask(`from '${join(folder, 'parquet', 'huge.parquet')}'`)
     expect(table.rows).toEqual([['9223372036854775809']])
   })
 
-  test('CSV read again equals the table, but for the apostrophe before formulas', async () => {
+  test('CSV that is read again equals the table, except the apostrophe before formulas', async () => {
     const { folder, path, run } = await exporter()
     await run('csv')
     const file = join(folder, 'csv', 'fct_user_day.csv')
@@ -127,7 +127,7 @@ describe('export', () => {
     expect(await rowsIn(path, read)).toEqual(await rowsIn(path, expected))
   })
 
-  test('CSV is UTF-8 with a byte order mark, ISO dates, NULL empty and empty text quoted', async () => {
+  test('CSV is UTF-8 with a byte order mark, ISO dates, empty NULL and quoted empty text', async () => {
     const { folder, run } = await exporter()
     await run('csv')
     const lines = (await readFile(join(folder, 'csv', 'fct_user_day.csv'), 'utf8')).split('\n')
@@ -143,7 +143,7 @@ describe('export', () => {
     expect(lines[6]).toContain(',é日本,')
   })
 
-  test('an empty table gives a header and no rows', async () => {
+  test('an empty table has a header and no rows', async () => {
     const { folder, run } = await exporter()
     await run('csv')
     await run('parquet')
@@ -156,35 +156,38 @@ describe('export', () => {
     })
   })
 
-  test.each(['csv', 'parquet'] as const)('the manifest of %s verifies', async (target) => {
-    const { folder, run } = await exporter()
-    const manifest = await run(target)
-    const text = await readFile(join(folder, target, 'manifest.json'), 'utf8')
-    expect(JSON.parse(text)).toEqual(manifest)
-    expect(manifest).toMatchObject({
-      created_at: '2026-01-16T03:04:05.678Z',
-      run_id: 'run-3',
-      warehouse_run_id: 'run-2',
-      target,
-    })
-    expect(manifest.tables[1]).toMatchObject({
-      name: 'fct_user_day',
-      file: `fct_user_day.${target}`,
-      rows: 6,
-    })
-    expect(manifest.tables[0]?.columns).toMatchObject([
-      { name: 'id', type: 'VARCHAR' },
-      { name: 'day', type: 'DATE' },
-      { name: 'n', type: 'BIGINT' },
-    ])
-    for (const { file, bytes, sha256 } of manifest.tables) {
-      const content = await readFile(join(folder, target, file))
-      expect(content.length).toBe(bytes)
-      expect(createHash('sha256').update(content).digest('hex')).toBe(sha256)
-    }
-  })
+  test.each(['csv', 'parquet'] as const)(
+    'the checksums in the manifest of %s are correct',
+    async (target) => {
+      const { folder, run } = await exporter()
+      const manifest = await run(target)
+      const text = await readFile(join(folder, target, 'manifest.json'), 'utf8')
+      expect(JSON.parse(text)).toEqual(manifest)
+      expect(manifest).toMatchObject({
+        created_at: '2026-01-16T03:04:05.678Z',
+        run_id: 'run-3',
+        warehouse_run_id: 'run-2',
+        target,
+      })
+      expect(manifest.tables[1]).toMatchObject({
+        name: 'fct_user_day',
+        file: `fct_user_day.${target}`,
+        rows: 6,
+      })
+      expect(manifest.tables[0]?.columns).toMatchObject([
+        { name: 'id', type: 'VARCHAR' },
+        { name: 'day', type: 'DATE' },
+        { name: 'n', type: 'BIGINT' },
+      ])
+      for (const { file, bytes, sha256 } of manifest.tables) {
+        const content = await readFile(join(folder, target, file))
+        expect(content.length).toBe(bytes)
+        expect(createHash('sha256').update(content).digest('hex')).toBe(sha256)
+      }
+    },
+  )
 
-  test('twice is as once, and a table that is gone takes its file along', async () => {
+  test('a second export gives the same files, and removes that of a dropped table', async () => {
     const { folder, path, run } = await exporter()
     const first = await run('csv')
     expect(await run('csv')).toEqual(first)
@@ -199,14 +202,14 @@ describe('export', () => {
     expect(await readdir(folder)).toEqual(['csv'])
   })
 
-  test('only the tables named are written, and an unknown name lists those there are', async () => {
+  test('only the named tables are written, and an unknown name lists the known ones', async () => {
     const { run } = await exporter()
     const manifest = await run('csv', ['huge', 'dim_empty'])
     expect(manifest.tables.map((table) => table.name)).toEqual(['dim_empty', 'huge'])
     await expect(run('csv', ['nope'])).rejects.toThrow(`there is no table 'nope' in schema 'main'`)
   })
 
-  test('a warehouse without runs says null, and one without marts is refused', async () => {
+  test('the run is null in a warehouse without runs, and one without marts is refused', async () => {
     const { run } = await exporter('create table t as select 1 as n')
     expect((await run('csv')).warehouse_run_id).toBeNull()
     const empty = await exporter('create schema meta')
@@ -230,7 +233,7 @@ const DESCRIBED = `${MARTS};
 
 describe('the manifest', () => {
   test.each(['parquet', 'csv', 'duckdb'] as const)(
-    'of %s says what each table and column means, its grain, its key and what may be added up',
+    'of %s describes tables and columns, grain, key and additivity',
     async (target) => {
       const { run } = await exporter(DESCRIBED)
       const { tables } = await run(target)
@@ -253,7 +256,7 @@ describe('the manifest', () => {
   )
 })
 
-test('every mart of the project has a grain and a key to be told', () => {
+test('every mart of the project has a grain and a key', () => {
   const marts = listModels(project).filter(({ schema }) => schema === 'main')
   expect(marts.length).toBeGreaterThan(40)
   const silent = marts.filter(
@@ -263,7 +266,7 @@ test('every mart of the project has a grain and a key to be told', () => {
 })
 
 describe('export duckdb', () => {
-  test('writes marts and meta as tables of one file, with comments, and no view', async () => {
+  test('writes marts and meta as tables of one file, with comments and without views', async () => {
     const { folder, path, run } = await exporter(DESCRIBED)
     const { tables } = await run('duckdb')
     const file = join(folder, 'duckdb', 'warehouse.duckdb')
@@ -302,7 +305,7 @@ describe('export duckdb', () => {
     )
   })
 
-  test('says nothing of where on the machine the warehouse is', async () => {
+  test('contains no path of the machine', async () => {
     const { folder, path, run } = await exporter(DESCRIBED)
     const data = dirname(path)
     await writeWarehouse(
@@ -320,7 +323,7 @@ describe('export duckdb', () => {
     expect(rows).toEqual([{ query: "from '<data>/seeds/teams.csv'" }])
   })
 
-  test('has the storage version that DuckDB 1.0 opens, and replaces the last one whole', async () => {
+  test('has the storage version of DuckDB 1.0, and replaces the last file as a whole', async () => {
     const { folder, path, run } = await exporter(DESCRIBED)
     await run('duckdb')
     await writeWarehouse(path, 'drop table huge')
@@ -340,7 +343,7 @@ describe('export duckdb', () => {
 })
 
 describe('a killed export', () => {
-  test('that left a half-written folder aside is cleaned up by the next', async () => {
+  test('that left a half-written folder is cleaned up by the next', async () => {
     const { folder, run } = await exporter()
     await run('csv')
     await mkdir(join(folder, '.0123abcd-csv.part'))
@@ -349,7 +352,7 @@ describe('a killed export', () => {
     expect(await readdir(folder)).toEqual(['csv'])
   })
 
-  test('that fell between the two renames is mended even when the next export fails', async () => {
+  test('that died between the two renames is repaired even if the next export fails', async () => {
     const { folder, path, run } = await exporter()
     const before = await run('csv')
     await rename(join(folder, 'csv'), join(folder, '.previous-csv'))
@@ -360,7 +363,7 @@ describe('a killed export', () => {
     expect(await readdir(folder)).toEqual(['csv'])
   })
 
-  test('that fell before deleting the old folder is mended', async () => {
+  test('that died before deleting the old folder is repaired', async () => {
     const { folder, run } = await exporter()
     await run('csv')
     await mkdir(join(folder, '.previous-csv'))
@@ -369,7 +372,7 @@ describe('a killed export', () => {
     expect(await readdir(folder)).toEqual(['csv'])
   })
 
-  test('never costs a folder that no export made', async () => {
+  test('never deletes a folder that no export wrote', async () => {
     const { folder, run } = await exporter()
     await mkdir(join(folder, 'csv'), { recursive: true })
     await writeFile(join(folder, 'csv', 'budget.csv'), 'mine')
@@ -377,7 +380,7 @@ describe('a killed export', () => {
     expect(existsSync(join(folder, 'csv', 'budget.csv'))).toBe(true)
   })
 
-  test('and a folder that is there but empty is used', async () => {
+  test('can be repeated into an empty folder', async () => {
     const { folder, run } = await exporter()
     await mkdir(join(folder, 'csv'), { recursive: true })
     await run('csv')

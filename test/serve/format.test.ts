@@ -59,9 +59,12 @@ describe('JSON', () => {
     ['0.00012::decimal(18, 5)', '0.00012'],
     ["'9007199254740993.00'::decimal(38, 2)", '"9007199254740993"'],
     ["'12345678901234567.25'::decimal(38, 2)", '"12345678901234567.25"'],
-  ])('a decimal is a number where a double keeps it, else a string: %s', async (sql, json) => {
-    expect(await jsonOf(sql)).toBe(json)
-  })
+  ])(
+    'a decimal is a number if a double holds it exactly, otherwise a string: %s',
+    async (sql, json) => {
+      expect(await jsonOf(sql)).toBe(json)
+    },
+  )
 
   test.each([
     ['0.1::double', '0.1'],
@@ -79,7 +82,7 @@ describe('JSON', () => {
     ["time '01:02:03'", '"01:02:03"'],
     ["interval '-90 minutes'", '"P0M0DT-5400S"'],
     ["interval '1 month 3 days 1.5 seconds'", '"P1M3DT1.5S"'],
-  ])('%s is written as %s, whatever the zone of the machine', async (sql, json) => {
+  ])('%s is written as %s in every time zone of the machine', async (sql, json) => {
     expect(await jsonOf(sql)).toBe(json)
   })
 
@@ -94,7 +97,7 @@ describe('JSON', () => {
     expect(await jsonOf(sql)).toBe(json)
   })
 
-  test('columns of one name are told apart', async () => {
+  test('columns with the same name get different keys', async () => {
     expect(formatJson(await ask('select 1 as a, 2 as a, 3 as a_1, 4 as a'))).toBe(
       '[\n{"a":1,"a_2":2,"a_1":3,"a_3":4}\n]\n',
     )
@@ -104,7 +107,7 @@ describe('JSON', () => {
     expect(formatJson(await ask('select 1 as a where false'))).toBe('[]\n')
   })
 
-  test('every BIGINT comes back exactly', () => {
+  test('every BIGINT is exact', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), (n) => {
         const table: Table = { columns: ['n'], types: ['BIGINT'], rows: [[String(n)]] }
@@ -114,7 +117,7 @@ describe('JSON', () => {
     )
   })
 
-  test('names are distinct and the first of each stays, whatever they are', () => {
+  test('keys are distinct, and the first column of a name keeps it', () => {
     const names = fc.array(fc.constantFrom('a', 'a_1', 'a_2', 'a_1_1', 'b', ''), { maxLength: 12 })
     fc.assert(
       fc.property(names, (given) => {
@@ -129,7 +132,7 @@ describe('JSON', () => {
 })
 
 describe('CSV', () => {
-  test('quotes what RFC 4180 asks for, tells NULL from empty text, and spells times in UTC', async () => {
+  test('quotes as RFC 4180 requires, distinguishes NULL from empty text, and writes times in UTC', async () => {
     const table = await ask(`
       select 'a,b' as "x,y", 'say "hi"' as q, 'l1' || chr(10) || 'l2' as l, null as n, '' as e,
         -1 as i, -1.50::decimal(4, 2) as d, timestamptz '2026-01-14 01:02:03+00' as t`)
@@ -138,7 +141,7 @@ describe('CSV', () => {
     )
   })
 
-  test('text that a spreadsheet would run is defused, numbers are not', async () => {
+  test('text that a spreadsheet would execute gets an apostrophe, and a number does not', async () => {
     const table = await ask(`
       select '=cmd|''/C calc''!A0' as a, '+1' as b, '-1' as c, '@x' as d, chr(9) || '=1' as e,
         -1 as f, -0.5::double as g, 'a=1' as h, '  =1' as "=head"`)
@@ -149,7 +152,7 @@ describe('CSV', () => {
 })
 
 describe('table', () => {
-  test('aligns columns, numbers to the right, and spells NULL', async () => {
+  test('aligns columns, with numbers to the right, and writes NULL', async () => {
     const table = await ask(`
       select * from (values ('alice', 12::bigint, 0.5::double), ('bo', 1234, null)) as t(name, n, r)`)
     expect(formatTable(table)).toBe(
@@ -164,7 +167,7 @@ describe('table', () => {
     )
   })
 
-  test('wide and combining characters keep the columns straight', async () => {
+  test('wide and combining characters keep columns aligned', async () => {
     const table = await ask(`
       select * from (values ('日本', 1), ('e\u0301', 2), ('👩‍💻', 3), ('ab', 4)) as t(name, n)`)
     expect(formatTable(table)).toBe(
@@ -181,7 +184,7 @@ describe('table', () => {
     )
   })
 
-  test('control characters of a cell reach no terminal', async () => {
+  test('control characters of a cell do not reach the terminal', async () => {
     const table = await ask(`select 'a' || chr(27) || '[2J' || chr(10) || 'b' || chr(8238) as x`)
     expect(formatTable(table)).toContain(String.raw`a\u001b[2J\nb\u202e`)
   })
@@ -189,14 +192,14 @@ describe('table', () => {
   const WIDE = `select date '2026-03-01' as day, 12345678901234567890::hugeint as credits,
     repeat('x', 50) as name, null::double as ratio`
 
-  test.each([undefined, 200, 100])('what fits in %s columns is a table', async (width) => {
+  test.each([undefined, 200, 100])('a result that fits in %s columns is a table', async (width) => {
     const lines = formatTable(await ask(WIDE), width).split('\n')
     expect(lines).toHaveLength(5)
     expect(lines[2]).toBe(`2026-03-01 | 12345678901234567890 | ${'x'.repeat(50)} |  NULL`)
   })
 
   test.each([80, 40])(
-    'what is wider than %i columns has a column per line, and nothing is cut',
+    'a result wider than %i columns has one column per line, and nothing is cut',
     async (width) => {
       expect(formatTable(await ask(WIDE), width).split('\n')).toEqual([
         '-[ row 1 ]-',
@@ -215,21 +218,21 @@ describe('table', () => {
     expect(formatTable(table, 10)).toMatch(/^day +\| credits \| name \| ratio$/m)
   })
 
-  test('times are written to the second, in json and csv as they are', async () => {
+  test('times are written to the second in tables, and in full in JSON and CSV', async () => {
     const table = await ask(`select timestamp '2026-03-01 01:02:03.456789' as t, 1.5::double as r`)
     expect(formatTable(table)).toContain('2026-03-01T01:02:03Z | 1.5')
     expect(formatResult(table, 'json')).toContain('2026-03-01T01:02:03.456789Z')
     expect(formatResult(table, 'csv')).toContain('2026-03-01T01:02:03.456789Z')
   })
 
-  test('what is explained is printed as the text that it is', async () => {
+  test('an explanation is printed as plain text', async () => {
     const text = formatTable(await ask('explain select 42 as answer'), 10)
     expect(text).toMatch(/^┌─+┐$/m)
     expect(text).toContain('PROJECTION')
     expect(text).not.toMatch(/explain_key|\\n|…/)
   })
 
-  test('one row is counted in the singular, and a statement without columns has only the count', async () => {
+  test('the row count has a singular, and a statement without columns prints only the count', async () => {
     expect(formatTable(await ask('select 1 as a'))).toMatch(/\(1 row\)\n$/)
     expect(formatTable({ columns: [], types: [], rows: [] })).toBe('(0 rows)\n')
   })
@@ -242,7 +245,7 @@ const UNSEEN = [
   ...["'a b'", "'a' || chr(160) || 'b'", "'a' || chr(8239) || 'b'", "'a' || chr(113824)"],
 ]
 
-test('what cannot be seen is escaped in tables, and nowhere else', async () => {
+test('invisible characters are escaped in tables only', async () => {
   const table = await ask(`
     select 'ends ' as a, 'ends' || chr(160) as b, ' x' || chr(65039) as c, chr(10240) as "d "`)
   expect(formatTable(table).split('\n')[2]).toBe(
@@ -254,13 +257,13 @@ test('what cannot be seen is escaped in tables, and nowhere else', async () => {
   expect(formatResult(table, 'json')).toContain('"ends ","b":"ends\u00a0","c":" x\ufe0f"')
 })
 
-test('what scripts and emoji are made of stays in tables', async () => {
+test('joiners of scripts and emoji are kept in tables', async () => {
   const table = await ask(`select 'नमस्‍ते 👩‍💻 山田\u3000太郎' as a, '  12 %' as b`)
   expect(formatTable(table)).toContain('नमस्‍ते 👩‍💻 山田\u3000太郎 |   12 %\n')
 })
 
 test.each(outputFormats)(
-  'as %s, texts that differ in a character that is not seen stay apart',
+  'as %s, texts that differ in an invisible character look different',
   async (format) => {
     const shown = async (text: string): Promise<string> =>
       formatResult(await ask(`select ${text} as name`), format)

@@ -38,18 +38,15 @@ test.each([
   expect(defused(text)).toBe(`'${text}`)
 })
 
-test.each(['', 'a=1', '1-1', 'x@y.z', '(=1)', "'=1", ' x', '\u2212'])(
-  '%j stays as it is',
-  (text) => {
-    expect(defused(text)).toBe(text)
-  },
-)
+test.each(['', 'a=1', '1-1', 'x@y.z', '(=1)', "'=1", ' x', '\u2212'])('%j is unchanged', (text) => {
+  expect(defused(text)).toBe(text)
+})
 
 function fromJson(cell: Cell | undefined): unknown {
   return typeof cell === 'string' ? JSON.parse(cell) : cell
 }
 
-test('DuckDB defuses exactly the texts that JavaScript does', async () => {
+test('the SQL and the JavaScript implementation treat the same texts as formulas', async () => {
   const database = await Database.open(':memory:')
   const texts = fc.array(fc.array(fc.constantFrom(...PARTS), { maxLength: 5 }), { minLength: 1 })
   await fc.assert(

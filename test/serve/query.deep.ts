@@ -22,7 +22,7 @@ async function refusal(path: string, sql: string): Promise<UsageError> {
 }
 
 describe('query', () => {
-  test('answers a statement with columns, types and rows', async () => {
+  test('returns columns, types and rows', async () => {
     const { path } = await warehouseOf(SESSIONS)
     const table = await query(path, 'select activity_date, sessions from fct_org_day;')
     expect(table).toEqual({
@@ -32,7 +32,7 @@ describe('query', () => {
     })
   })
 
-  test('a missing warehouse is told with the command that makes one', async () => {
+  test('a missing warehouse is reported with the command that makes one', async () => {
     const path = join(await temporaryFolder(), 'warehouse.duckdb')
     const error = await refusal(path, 'select 1')
     expect(error.message).toBe(`there is no published warehouse at ${path}`)
@@ -40,14 +40,14 @@ describe('query', () => {
     expect(error.hint).toContain('`agent-warehouse demo`')
   })
 
-  test('a file that is no database is told as such', async () => {
+  test('a file that is not a database is reported as such', async () => {
     const path = join(await temporaryFolder(), 'warehouse.duckdb')
     await writeFile(path, 'not a database, but long enough to be looked at'.repeat(500))
     const error = await refusal(path, 'select 1')
     expect(error.message).toContain('not a valid DuckDB database file')
   })
 
-  test("an error comes in one line with DuckDB's candidates and without the picture", async () => {
+  test('an error is one line with DuckDB’s candidates and without its pointer', async () => {
     const { path } = await warehouseOf(SESSIONS)
     const error = await refusal(path, 'select session\nfrom fct_org_day')
     expect(error.message).toBe(
@@ -102,7 +102,7 @@ describe('query', () => {
     'prepare p as select 1',
     'execute p',
     'deallocate p',
-  ])('what is neither a SELECT nor an EXPLAIN of one is refused: %s', async (sql) => {
+  ])('a statement that is not a SELECT or its EXPLAIN is refused: %s', async (sql) => {
     const { path, folder } = await warehouseOf(SESSIONS)
     const base = join(folder, 'lake', 'base')
     await mkdir(base, { recursive: true })
@@ -135,7 +135,7 @@ describe('query', () => {
     expect(await readdir(base)).toEqual([])
   })
 
-  test('a view of a model reads its base file, and no other file can be named', async () => {
+  test('a view reads its base files, and no other file can be read', async () => {
     const { path, folder } = await warehouseOf(SESSIONS)
     const base = join(folder, 'lake', 'base')
     await mkdir(base, { recursive: true })
@@ -177,7 +177,7 @@ describe('query', () => {
     'from duckdb_tables()',
     "from pragma_table_info('fct_org_day')",
     'from information_schema.tables',
-  ])('every kind of SELECT is answered: %s', async (sql) => {
+  ])('every kind of SELECT works: %s', async (sql) => {
     const { path } = await warehouseOf(SESSIONS)
     expect((await query(path, sql)).columns).not.toEqual([])
   })
@@ -186,7 +186,7 @@ describe('query', () => {
     ['select 1; select 2', 'has 2 statements'],
     ['', 'has no statement'],
     [' ; -- only a comment', 'has no statement'],
-  ])('a text that is not one statement is refused: %j', async (sql, told) => {
+  ])('text that is not exactly one statement is refused: %j', async (sql, told) => {
     const { path } = await warehouseOf(SESSIONS)
     expect((await refusal(path, sql)).message).toContain(told)
   })
@@ -204,13 +204,13 @@ describe('query', () => {
     expect((await query(path, sql)).rows).toEqual([[answer]])
   })
 
-  test('a pivot whose values are not named is refused with the way to name them', async () => {
+  test('a PIVOT without named values is refused with advice on naming them', async () => {
     const { path } = await warehouseOf(SESSIONS)
     const error = await refusal(path, 'pivot fct_org_day on org_id using sum(sessions)')
     expect(error.hint).toContain('`pivot t on x in (…)`')
   })
 
-  test('answers while new warehouses are renamed into place', async () => {
+  test('works while new warehouses are renamed into place', async () => {
     const { path, folder } = await warehouseOf(SESSIONS)
     const publish = async (): Promise<void> => {
       for (let version = 1; version <= 10; version += 1) {

@@ -23,7 +23,7 @@ async function warehouse(): Promise<string> {
 }
 
 describe('the tables of a warehouse', () => {
-  it('are listed with what one row is', async () => {
+  it('are listed with their grain', async () => {
     const tables = await listTables(await warehouse())
     expect(tables.map(({ table_schema, table_name }) => [table_schema, table_name])).toEqual([
       ['main', 'fct_model_day'],
@@ -56,7 +56,7 @@ describe('the tables of a warehouse', () => {
     ['fct_modle_day', "Did you mean 'fct_model_day'?"],
     ['meta.colums', "Did you mean 'meta.columns'?"],
     ['something else', /`agent-warehouse tables` lists/],
-  ])('are told from what is none: %s', async (name, hint) => {
+  ])('are distinguished from unknown names: %s', async (name, hint) => {
     await expect(describeTable(await warehouse(), name)).rejects.toMatchObject({
       exitCode: 2,
       message: `there is no table '${name}'`,
@@ -64,7 +64,7 @@ describe('the tables of a warehouse', () => {
     })
   })
 
-  it.each([80, 40, 20])('are written within %i columns', async (width) => {
+  it.each([80, 40, 20])('fit in %i columns', async (width) => {
     const path = await warehouse()
     const list = tableListText(await listTables(path), width)
     const one = tableText(await describeTable(path, 'fct_model_day'), width)

@@ -33,7 +33,7 @@ function optionsFor(baseUrl: string): Parameters<typeof fetchEverything>[0] {
   return { baseUrl, key: 'k-1', first: '2026-02-01', last: '2026-02-03' }
 }
 
-test('asks each day endpoint once, and /users day by day to the last page', async () => {
+test('requests each day endpoint once, and /users day by day to the last page', async () => {
   const asked: string[] = []
   const baseUrl = await platform((url, authorization) => {
     asked.push(`${url.pathname.replace('/api/v1/analytics', '')}${url.search} ${authorization}`)
@@ -71,7 +71,7 @@ test('asks each day endpoint once, and /users day by day to the last page', asyn
   ])
 })
 
-test('asks again when throttled, and in halves when the window is too wide', async () => {
+test('requests again when throttled, and in halves if the window is too wide', async () => {
   let throttled = 0
   const baseUrl = await platform((url) => {
     const days = [url.searchParams.get('startDate'), url.searchParams.get('endDate')]
@@ -87,14 +87,14 @@ test('asks again when throttled, and in halves when the window is too wide', asy
   ])
 })
 
-test('says what was refused', async () => {
+test('reports what was refused', async () => {
   const baseUrl = await platform(() => [403, '{"detail":"members may not"}'])
   await expect(fetchEverything(optionsFor(baseUrl))).rejects.toThrow(
     '/api/v1/analytics/tokens?startDate=2026-02-01&endDate=2026-02-03 answered 403: {"detail":"members may not"}',
   )
 })
 
-test('stops when a cursor does not move', async () => {
+test('stops when a cursor repeats', async () => {
   const baseUrl = await platform(() => [200, envelope('', ',"has_more":true,"next_cursor":"a"')])
   await expect(fetchEverything(optionsFor(baseUrl))).rejects.toThrow("cursor 'a' leads nowhere")
 })

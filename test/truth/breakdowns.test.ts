@@ -11,7 +11,7 @@ function toolsOf(...rows: string[]): ReturnType<typeof expectedMarts> {
 }
 
 describe('fct_tool_day', () => {
-  test('gives an artifact to the tool it begins with, if any day has that tool', () => {
+  test('assigns an artifact to the tool it begins with, if any day has that tool', () => {
     const marts = toolsOf(
       `"tool_calls":20,"by_tool":[{"tool":"Read","invocations":5},{"tool":"<tool>Read</tool>","invocations":1},
         {"tool":"Edit {","invocations":2},{"tool":"Ghost>","invocations":3},{"tool":"","invocations":4}]`,
@@ -36,7 +36,7 @@ describe('fct_tool_day', () => {
     expect(valuesOf(marts.fct_tool_day, 'tool_name')).toEqual([['Read']])
   })
 
-  test('takes the grouped rows for a day without by_tool', () => {
+  test('uses the grouped rows for a day without by_tool', () => {
     const { fct_tool_day: table } = expectedMarts(
       answersOf({ toolsByName: `[{"date":"${DAY}","group_key":"Read","tool_calls":3}]` }),
     )
@@ -51,7 +51,7 @@ describe('MCP servers', () => {
     `"mcp_by_server":[{"server":"GitHub","invocations":2},{"server":"github","invocations":null}]`,
   )
 
-  test('are one server whatever the spelling', () => {
+  test('are one server in every spelling', () => {
     const columns = ['activity_date', 'mcp_server', 'invocations']
     expect(valuesOf(marts.fct_mcp_server_day, ...columns)).toEqual([
       [DAY, 'github', 7n],
@@ -60,7 +60,7 @@ describe('MCP servers', () => {
     ])
   })
 
-  test('show their most used spelling', () => {
+  test('have their most used spelling', () => {
     expect(valuesOf(marts.dim_mcp_server, 'mcp_server', 'display_name', 'spelling_count')).toEqual([
       ['caf\u00e9', { anyOf: ['Cafe\u0301', 'CAF\u00c9'] }, 2n],
       ['github', 'GitHub', 3n],
@@ -94,7 +94,7 @@ test('a hook without matcher or command has NULL there, and an empty one stays e
   ])
 })
 
-test('what a total has beyond its skills, commands or hooks may be a row of its own', () => {
+test('a total beyond its skills, commands or hooks may be a row of its own', () => {
   const marts = toolsOf(
     `"skills_invocations":5,"skills_by_name":[{"name":"review","count":2}],
      "slash_commands_invocations":2,"slash_commands_by_name":[{"name":"/clear","count":2}],
@@ -137,7 +137,7 @@ describe('clients', () => {
     ['a user of no client', 12, { web: 5, 'terminal-ui': 3, api: 1 }, [12n, 9n, null, null]],
     ['a user of every client', 1, { web: 1, 'terminal-ui': 1, api: 1 }, [1n, 3n, 1n, 1n]],
     ['more users of clients than there are', 5, { web: 9, api: 9 }, [5n, 18n, null, null]],
-  ])('overlap as the contract says: %s', (_, users, clients, values) => {
+  ])('overlap: %s', (_, users, clients, values) => {
     const { fct_client_overlap_day: table } = expectedMarts(
       answersOf({
         activity: JSON.stringify([
@@ -154,7 +154,7 @@ describe('clients', () => {
     ]).toEqual(values)
   })
 
-  test('are rows, those at zero too', () => {
+  test('are rows, also with zero', () => {
     const { fct_client_day: table } = expectedMarts(
       answersOf({
         activity: `[{"date":"${DAY}","daily_active_users_by_client":{"web":0,"api":"2"}}]`,

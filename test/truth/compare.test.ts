@@ -11,7 +11,7 @@ function cell(expected: Expected, actual: unknown): string[] {
   ])
 }
 
-describe('compare', () => {
+describe('the comparison with the independent rows', () => {
   test.each<[string, Expected, unknown]>([
     ['a small integer as number', 12n, 12],
     ['a big integer as text', 9007199254740993n, '9007199254740993'],
@@ -45,7 +45,7 @@ describe('compare', () => {
     expect(differences[0]).toContain(words)
   })
 
-  test('tells rows that are missing, unexpected and there twice', () => {
+  test('reports missing, unexpected and duplicate rows', () => {
     const table = expectedTable(
       ['k'],
       ['v'],
@@ -66,7 +66,7 @@ describe('compare', () => {
     ])
   })
 
-  test('tells a missing column once, and lets a table have more columns', () => {
+  test('reports a missing column once, and accepts more columns', () => {
     const table = expectedTable(
       ['k'],
       ['v'],
@@ -82,21 +82,21 @@ describe('compare', () => {
     expect(compare(table, actual)).toEqual(['missing column v'])
   })
 
-  test('lets an optional row be there, but only with its values', () => {
+  test('accepts an optional row only with its values', () => {
     const table = expectedTable(['k'], ['v'], [], [{ k: 'a', v: null }])
     expect(compare(table, [])).toEqual([])
     expect(compare(table, [{ k: 'a', v: null }])).toEqual([])
     expect(compare(table, [{ k: 'a', v: 0 }])).toEqual(['v of ["a"] is 0, not null'])
   })
 
-  test('tells at most twenty differences, and how many more there are', () => {
+  test('reports at most twenty differences and how many more there are', () => {
     const rows = Array.from({ length: 50 }, (_, index) => ({ k: String(index), v: 1n }))
     const differences = compare(expectedTable(['k'], ['v'], rows), [])
     expect(differences).toHaveLength(20)
     expect(differences.at(-1)).toBe('... and 31 more')
   })
 
-  test('keeps a NULL key apart from the word null', () => {
+  test('distinguishes a NULL key from the word null', () => {
     const table = expectedTable(['k'], [], [{ k: 'null' }])
     expect(compare(table, [{ k: null }])).toEqual(['missing row ["null"]', 'unexpected row [null]'])
   })

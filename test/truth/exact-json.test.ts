@@ -69,7 +69,7 @@ describe('parseExact', () => {
     )
   })
 
-  test('reads any text that JSON can spell', () => {
+  test('reads any JSON text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(parseExact(JSON.stringify(text))).toBe(text)
@@ -106,7 +106,7 @@ describe('parseExact', () => {
     expect(() => void JSON.parse(text)).toThrow(SyntaxError)
   })
 
-  test('says where it stopped', () => {
+  test('reports where it stopped', () => {
     expect(() => parseExact('{"a": x}')).toThrow("JSON has an unexpected 'x}' at offset 6")
     expect(() => parseExact('[1')).toThrow('JSON ends too early, at offset 2')
   })

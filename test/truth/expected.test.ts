@@ -5,7 +5,7 @@ import { answersOf, DAY, valuesOf } from './samples.ts'
 const NEXT = '2026-02-02'
 
 describe('fct_org_day', () => {
-  test('has a row for a day that only one endpoint knows, with NULL for the others', () => {
+  test('has a row for a day that only one endpoint serves, with NULL for the others', () => {
     const { fct_org_day: table } = expectedMarts(
       answersOf({
         tokens: `[{"date":"${DAY}","billable_tokens":9007199254740993}]`,
@@ -20,7 +20,7 @@ describe('fct_org_day', () => {
     expect(table.columns).toHaveLength(28)
   })
 
-  test('reads counts however they are spelt, and nothing that is no count', () => {
+  test('reads counts in every spelling, and nothing else', () => {
     const { fct_org_day: table } = expectedMarts(
       answersOf({
         activity: `[{"date":"${DAY}","daily_active_users":12.0,"weekly_active_users":"12",
@@ -88,7 +88,7 @@ describe('fct_user_day', () => {
     ])
   })
 
-  test('knows a user by the latest e-mail address and the first and last active day', () => {
+  test('has the latest e-mail address and the first and last active day of a user', () => {
     const columns = ['user_id', 'user_email', 'first_active_date', 'last_active_date']
     expect(valuesOf(marts.dim_user, ...columns)).toEqual([
       ['u1', 'newer@x', DAY, DAY],
@@ -96,7 +96,7 @@ describe('fct_user_day', () => {
     ])
   })
 
-  test('knows a user who is in by_user alone', () => {
+  test('has a user who is only in by_user', () => {
     const { dim_user: table } = expectedMarts(
       answersOf({
         tokens: `[{"date":"${DAY}","by_user":[{"user_id":"u9","user_email":"u9@x"}]}]`,
@@ -126,7 +126,7 @@ describe('fct_model_day', () => {
     ])
   })
 
-  test('needs no residual when the parts reach the total, or when there is none', () => {
+  test('has no residual if the parts reach the total, or without a total', () => {
     const day = (date: string, total: string): string =>
       `{"date":"${date}",${total}"by_model":[{"model_id":"a","billable_tokens":5}]}`
     const { fct_model_day: table } = expectedMarts(
@@ -138,7 +138,7 @@ describe('fct_model_day', () => {
     ])
   })
 
-  test('takes the grouped rows for a day without by_model', () => {
+  test('uses the grouped rows for a day without by_model', () => {
     const { fct_model_day: table } = expectedMarts(
       answersOf({
         tokens: `[{"date":"${DAY}","billable_tokens":9}]`,
@@ -151,7 +151,7 @@ describe('fct_model_day', () => {
     ])
   })
 
-  test('is all residual when no breakdown was sent', () => {
+  test('is all residual if no breakdown was served', () => {
     const marts = expectedMarts(
       answersOf({ tokens: `[{"date":"${DAY}","billable_tokens":9007199254740993}]` }),
     )
@@ -186,7 +186,7 @@ test('fct_user_model_day has a residual for a user and one for the day', () => {
   ])
 })
 
-test('every mart of the analytics endpoints is there for answers without rows', () => {
+test('every mart of the analytics endpoints exists for answers without rows', () => {
   const marts = expectedMarts(answersOf({}))
   expect(Object.keys(marts)).toEqual([...TABLE_NAMES])
   for (const table of Object.values(marts)) expect(table.rows.size).toBe(0)

@@ -24,7 +24,7 @@ describe('canonicalServer', () => {
     expect(canonicalServer(spelling)).toBe(canonical)
   })
 
-  test('has folded once and for all', () => {
+  test('is idempotent', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (name) => {
         expect(caseFolded(caseFolded(name))).toBe(caseFolded(name))
@@ -60,7 +60,7 @@ describe('cleanedToolName', () => {
     ['', '(unparsed)'],
     ['   ', '(unparsed)'],
     ['(unparsed)', '(unparsed)'],
-  ])('makes %j %j', (served, name) => {
+  ])('turns %j into %j', (served, name) => {
     expect(cleanedToolName(served, known)).toBe(name)
   })
 })

@@ -281,7 +281,7 @@ export const RULES: Readonly<Record<string, readonly Rule[]>> = {
     rule(
       'rate limits: not documented; the client waits as long as the platform asks',
       'test/package/platform-client.test.ts',
-      'the client that the package exports › waits as it is told, but not beyond the deadline',
+      'the client that the package exports › waits as Retry-After says, but not beyond the deadline',
     ),
   ],
   Versioning: [

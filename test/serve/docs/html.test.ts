@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 
 describe('the documentation', () => {
-  it('has a section for every model and metric, and every link in it leads to one', () => {
+  it('has a section for every model and metric, and no broken link', () => {
     const names = [
       ...models.map(({ name }) => name),
       ...metrics.map(({ name }) => `metric-${name}`),
@@ -37,7 +37,7 @@ describe('the documentation', () => {
     for (const meaning of meanings ?? []) expect(text).toContain(meaning)
   })
 
-  it('says of each metric how it is computed, over what it adds up, and what others get wrong', () => {
+  it('says how each metric is computed, over what it can be added up, and the usual mistake', () => {
     const [, section = ''] = /id="metric-stickiness">(.*?)<\/section>/s.exec(text) ?? []
     expect(section).toContain('href="#metric-user_days_30d"')
     expect(section).toContain('nothing: compute it again for the whole')
@@ -46,7 +46,7 @@ describe('the documentation', () => {
     expect(credits).toContain('Compare the same days of both.')
   })
 
-  it('allows its own script and no request', () => {
+  it('allows only its own script and no request', () => {
     const [, script = ''] = /<script>(.*)<\/script>\n<\/body>/s.exec(text) ?? []
     const sha256 = createHash('sha256').update(script).digest('base64')
     expect(text).toContain(
@@ -55,7 +55,7 @@ describe('the documentation', () => {
     expect(text).not.toMatch(/(src|href)="?https?:/)
   })
 
-  it('shows types, rows, keys, and what came of checks', () => {
+  it('shows types, row counts, keys and results of checks', () => {
     const made = docsHtml(
       { models: [model('fct_a', [])], metrics: [] },
       {
@@ -82,7 +82,7 @@ describe('the documentation', () => {
     expect(made).toContain('<td>semi additive</td>')
   })
 
-  it('writes what is text as text', () => {
+  it('escapes text', () => {
     const hostile = { ...model('fct_a', []), description: '<script>"x"</script> & `a<b`' }
     expect(docsHtml({ models: [hostile], metrics: [] }, NOTHING)).toContain(
       '&lt;script&gt;&quot;x&quot;&lt;/script&gt; &amp; <code>a&lt;b</code>',
@@ -91,7 +91,7 @@ describe('the documentation', () => {
 })
 
 describe('the lineage of a model', () => {
-  it('stands from its sources on the left to its readers on the right', () => {
+  it('shows its sources on the left and its readers on the right', () => {
     const reads = new Map([
       ['stg', ['platform.users']],
       ['fct', ['stg', 'seed']],

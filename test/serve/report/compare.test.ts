@@ -17,7 +17,7 @@ function period(days: number, name: Period['period'], values: object) {
   return { ...NONE, ...whole, ...values }
 }
 
-describe('the comparison', () => {
+describe('the comparison of the report', () => {
   const history = {
     first_day: '2025-01-14',
     periods: [
@@ -67,7 +67,7 @@ describe('the comparison', () => {
     expect(comparedText(view(history, chosen))).toBe(text)
   })
 
-  it('puts the weekly people of a year before beside those of the day', () => {
+  it('puts the weekly active people of a year before beside those of the day', () => {
     const day = (name: string, weekly: number) => ({
       ...{ day: name, daily: 1, weekly, monthly: 40, stickiness: 0.5 },
     })
@@ -78,7 +78,7 @@ describe('the comparison', () => {
     expect(rows({ compare: 'none' })).toMatchObject([{ weekly: 37, compared: null }])
   })
 
-  it('is of the same team', () => {
+  it('compares a team with itself', () => {
     const periods = [
       period(28, 'current', { team: 'a', billable_tokens: 10 }),
       period(28, 'previous', { team: 'a', billable_tokens: 30 }),

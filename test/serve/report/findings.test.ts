@@ -394,6 +394,6 @@ it.each([
     ['9 days are missing'],
   ],
   ['empty', { data_through: null }, 'bad', 'No day is complete yet', []],
-] as const)('trust in data that is %s', (_, rows, level, verdict, notes) => {
+] as const)('the trust strip for data that is %s', (_, rows, level, verdict, notes) => {
   expect(trust(organisation(rows))).toEqual({ level, verdict, notes })
 })

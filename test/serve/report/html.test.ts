@@ -15,14 +15,14 @@ function hostile() {
   return report([{ ...organisation({ tools }), org_id: HOSTILE }])
 }
 
-it('what the platform serves ends no element of the report (Law 11)', () => {
+it('law 11: served text never closes an element of the report', () => {
   const text = html(hostile())
   expect(text.match(/<script/g)).toHaveLength(2)
   expect(text.match(/<\/script>/g)).toHaveLength(2)
   expect(text).not.toContain('alert(1)</')
 })
 
-it('the page reads the rows that were packed into it', () => {
+it('the page reads the rows that were embedded in it', () => {
   const data = hostile()
   const [, packed = ''] = /type="application\/json">(.*?)<\/script>/s.exec(html(data)) ?? []
   expect(unpack(packed)).toEqual(data)
@@ -37,14 +37,14 @@ it('the policy of the report allows its own script and no request', () => {
   expect(text).not.toMatch(/(src|href)="?https?:/)
 })
 
-it('no served character is Markdown, HTML or a link in the digest (Law 11)', () => {
+it('law 11: served text is never Markdown, HTML or a link in the digest', () => {
   const text = digest(hostile())
   expect(text).not.toMatch(/<script|<!--/)
   expect(text).not.toMatch(/(?<!\\)\[x\]/)
   expect(text).not.toMatch(/:\/\/|www\./)
 })
 
-it('a warehouse without organisations gives a page and a digest', () => {
+it('a warehouse without organisations has a page and a digest', () => {
   expect(html(report([]))).toContain('<main id="report">')
   expect(digest(report([]))).toBe('# Agent usage\n')
 })

@@ -63,6 +63,6 @@ it('a team of which fewer than five people were active has no period', async () 
   expect(await periods(`team = 'few'`)).toEqual([])
 })
 
-it('an organisation whose people are not known has its totals', async () => {
+it('an organisation whose people are unknown has totals', async () => {
   expect(await periods(`org_id = 'without' and days = 364`)).toEqual(['364 current unknown 2548.0'])
 })

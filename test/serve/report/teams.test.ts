@@ -35,7 +35,7 @@ function teams(count: number): Record<string, number> {
   )
 }
 
-it('teams beyond the 30 with most people stand together, and so do small ones', async () => {
+it('teams beyond the 30 largest are shown as one, and so are small teams', async () => {
   const members = await shown({ ...teams(34), few: 4, two: 2, '(no team)': 6 })
   const { t28, t29 } = members
   expect(Object.keys(members)).toHaveLength(32)
@@ -47,6 +47,6 @@ it('teams beyond the 30 with most people stand together, and so do small ones', 
   })
 })
 
-it('one team alone does not stand for others', async () => {
+it('one team alone is not shown as other teams', async () => {
   expect(await shown({ ...teams(31), few: 4 })).toEqual({ ...teams(31), '(small teams)': 4 })
 })

@@ -41,8 +41,8 @@ const row = (day: string, name: string | null, n: string, r: string, org = 'o'):
 
 const A = row('2026-01-15', 'a', '1', '0.5')
 
-describe('the comparison', () => {
-  it('counts what it compared, and finds equal rows equal: NULL, big integers, twice the same', async () => {
+describe('the comparison of verify', () => {
+  it('counts compared rows, and finds equal rows equal: NULL, big integers, duplicates', async () => {
     const rows = [
       A,
       A,
@@ -100,14 +100,14 @@ describe('the comparison', () => {
     ['a row that only the warehouse has', [A], [], 'extra'],
     ['a row that stands twice here', [A, A], [A], 'extra'],
     ['a row that stands twice there', [A], [A, A], 'missing'],
-  ])('tells %s', async (_, warehouse, platform, kind) => {
+  ])('reports %s', async (_, warehouse, platform, kind) => {
     const { differences } = await compare(warehouse, platform)
     expect(differences).toEqual([
       expect.objectContaining({ kind, key: { name: 'a' }, column: null }),
     ])
   })
 
-  it('matches a row without a name with the other', async () => {
+  it('matches rows without a name with each other', async () => {
     const { differences } = await compare(
       [row('2026-01-15', null, '1', '1')],
       [row('2026-01-15', null, '2', '1')],
@@ -115,7 +115,7 @@ describe('the comparison', () => {
     expect(differences).toEqual([expect.objectContaining({ key: { name: null }, column: 'n' })])
   })
 
-  it('passes over other days and other organisations', async () => {
+  it('ignores other days and other organisations', async () => {
     const others = [row('2026-01-17', 'a', '1', '1'), row('2026-01-15', 'a', '1', '1', 'p')]
     expect(await compare([A, ...others], [A])).toMatchObject({ rows: 1, differences: [] })
     expect(await compare([A], [A, ...others])).toMatchObject({ rows: 1, differences: [] })

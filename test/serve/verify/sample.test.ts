@@ -7,7 +7,7 @@ const days = (count: number) =>
   eachDay({ first: HISTORY_START, last: addDays(HISTORY_START, count - 1) })
 
 describe('a sample of days', () => {
-  it('has the last day, as many as asked for, each once and in order', () => {
+  it('has the last day and the requested number of distinct days, in order', () => {
     const chances = fc.infiniteStream(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }))
     fc.assert(
       fc.property(
@@ -25,13 +25,13 @@ describe('a sample of days', () => {
     )
   })
 
-  it('reaches every day', () => {
+  it('can contain every day', () => {
     const all = days(10)
     const reached = all.map((_, index) => sampleDays(all, 2, () => index / 10)[0])
     expect(new Set(reached).size).toBe(9)
   })
 
-  it('of no days is none', () => {
+  it('of no days is empty', () => {
     expect(sampleDays([], 3, () => 0)).toEqual([])
   })
 })

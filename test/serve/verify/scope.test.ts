@@ -37,7 +37,7 @@ function scope(published: readonly string[], fresh: readonly Interval[]) {
   })
 }
 
-describe('a day is compared', () => {
+describe('the compared days are', () => {
   it.each([
     ['when all of it was fetched', ['tokens', 'users'], [landed('tokens'), landed('users')], 2, []],
     [
@@ -74,7 +74,7 @@ describe('a day is compared', () => {
     expect(found.leftOut.map(({ resource, why }) => `${resource} ${why}`)).toEqual(leftOut)
   })
 
-  it('with the intervals that neither side may have told from the others', () => {
+  it('with the intervals that one of the sides may not have read', () => {
     expect(
       scope(['tokens'], [landed('tokens')]).intervals.map(({ resource, isLanded }) => [
         resource,
