@@ -1,5 +1,5 @@
-// `agent-warehouse build` of a million user days, against one hand-written pass
-// over the raw user files: the whole warehouse for the price of a few tables.
+// `agent-warehouse build` of a million user days, compared with one hand-written pass over the
+// raw user files.
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Database, literal } from '../dist/lib/duckdb.js'
@@ -14,7 +14,7 @@ const MEGABYTE = 1024 * 1024
 await withFolder(async (dataFolder) => {
   tell(`writing a raw lake of ${USERS * DAYS} user days`)
   await writeLake(dataFolder, { users: USERS, days: DAYS })
-  tell('making base from it')
+  tell('writing base')
   const base = await makeBase(dataFolder)
   const byHand = []
   const builds = []
@@ -29,21 +29,21 @@ await withFolder(async (dataFolder) => {
   const peak = Math.max(...builds.map(({ peakBytes }) => peakBytes))
   report([
     { name: 'user days', value: USERS * DAYS, unit: 'rows' },
-    { name: 'first build, base from raw included', value: base.seconds, unit: 's' },
-    { name: 'one pass by hand', value: hand, unit: 's' },
+    { name: 'first build, including base', value: base.seconds, unit: 's' },
+    { name: 'hand-written pass', value: hand, unit: 's' },
     { name: 'whole build', value: whole, unit: 's' },
-    { name: 'whole build / one pass by hand', value: whole / hand, unit: '×', most: 3 },
+    { name: 'whole build / hand-written pass', value: whole / hand, unit: '×', most: 3 },
     { name: 'build again, nothing new', value: again.seconds, unit: 's' },
     { name: 'peak memory of a whole build', value: peak / MEGABYTE, unit: 'MB' },
   ])
 })
 
-/** Base from raw: the first build makes it, as it makes whatever is missing of it. */
+/** The first build writes base from raw, because all of it is missing. */
 function makeBase(dataFolder) {
   return agentWarehouse(['build'], dataFolder)
 }
 
-/** Without a warehouse there is nothing to build upon: every model is made whole. */
+/** Without a warehouse, every model is built from scratch. */
 async function build(dataFolder) {
   const warehouse = join(dataFolder, 'warehouse.duckdb')
   await rm(warehouse, { force: true })
@@ -60,7 +60,7 @@ async function passByHand(dataFolder) {
   return taken
 }
 
-/** A fast answer that is wrong is no figure. */
+/** A fast but wrong result must not become a figure. */
 async function expectUserDays(file, table) {
   const database = await Database.open(':memory:')
   try {

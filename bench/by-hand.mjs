@@ -1,5 +1,4 @@
-// The measure of a full refresh: the same tables by one script of DuckDB from
-// base. Arguments: data folder, database file.
+// The baseline of a full refresh: one DuckDB script writes the same tables from base. Arguments: data folder, database file.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Database, literal } from '../dist/lib/duckdb.js'

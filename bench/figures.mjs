@@ -1,10 +1,10 @@
-// What figures come to: against their targets, and against the last run on a machine of the same
-// kind. A figure without a target describes the run and is not judged.
+// Compares figures with their targets and with the last run on a machine of the same kind. A
+// figure without a target only describes the run.
 
 /** Runs that the tracked file keeps for each kind of machine. */
 const RUNS_KEPT = 10
 
-/** A figure that is worse than that share of the last one is told. */
+/** A figure that is worse than the last one by more than this share is reported. */
 const TOLERANCE = 0.1
 
 export function verdictOf({ value, least, most }) {
@@ -12,7 +12,7 @@ export function verdictOf({ value, least, most }) {
   return value >= (least ?? value) && value <= (most ?? value) ? 'PASS' : 'MISS'
 }
 
-/** How much worse a figure is than before, as a ratio above 1; 1 where it is no worse. */
+/** How much worse a figure is than before, as a ratio above 1; 1 if it is not worse. */
 export function worseBy(figure, before) {
   if (verdictOf(figure) === '' || before === undefined || before.value <= 0) return 1
   const ratio =
@@ -20,7 +20,7 @@ export function worseBy(figure, before) {
   return Math.max(1, ratio)
 }
 
-/** The benches' judged figures that are worse than the last ones on such a machine by more than a tenth. */
+/** The figures with a target that are worse than the last on such a machine by more than a tenth. */
 export function worsened(benches, runs, machine) {
   return benches.flatMap(({ name, figures }) =>
     figures.flatMap((figure) => {
@@ -31,7 +31,7 @@ export function worsened(benches, runs, machine) {
   )
 }
 
-/** The last time that such a machine measured a figure, and what it came to. */
+/** The last value of a figure on such a machine, with its date. */
 function lastOf(runs, machine, bench, name) {
   for (const run of runs.toReversed().filter((each) => isSame(each.machine, machine))) {
     const own = run.benches.find((each) => each.name === bench)
@@ -41,7 +41,7 @@ function lastOf(runs, machine, bench, name) {
   return undefined
 }
 
-/** A bound is so many times today's ratio: far from chance, and near enough to see a slowdown by two. */
+/** A bound is this multiple of today's ratio: wide enough for noise, and below a slowdown by two. */
 const ROOM = 1.6
 
 /** The bounds of ratios by name, from the ratios of some runs. */
@@ -52,7 +52,7 @@ export function boundsOf(runs) {
   )
 }
 
-/** How many of the ratios are beyond the bound; without a bound all are. */
+/** How many ratios exceed the bound; without a bound, all do. */
 export function beyond(ratios, bound) {
   return ratios.filter((each) => !(each <= bound)).length
 }
@@ -64,14 +64,14 @@ export function median(values) {
   return (inOrder[middle - 1] + inOrder[middle]) / 2
 }
 
-/** The runs with one more, the oldest of its kind of machine left out. */
+/** Adds a run, and removes the oldest of the same kind of machine. */
 export function withRun(runs, run) {
   const all = [...runs, run]
   const alike = all.filter(({ machine }) => isSame(machine, run.machine))
   return alike.length > RUNS_KEPT ? all.filter((each) => each !== alike[0]) : all
 }
 
-/** Versions of Node.js are no kind of machine: that one of them is slower is worth knowing. */
+/** Ignores the version of Node.js: a slower version should be noticed. */
 function isSame(a, b) {
   return a.cpu === b.cpu && a.cores === b.cores && a.platform === b.platform
 }

@@ -1,5 +1,5 @@
-// The first night of a small organisation over the whole history: what it takes beyond the
-// platform's own time. And the demo, as a newcomer waits for it.
+// The time of a first night of a small organisation over the whole history, beyond the platform's
+// own time; and the time of the demo.
 import { join } from 'node:path'
 import { agentWarehouse, median, report, tell, withFolder, withPreparedPlatform } from './lib.mjs'
 import { measured, night } from './night.mjs'

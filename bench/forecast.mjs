@@ -1,6 +1,6 @@
-// The forecast of mart_budget_forecast on organisations that are made: that grow, shrink, have
-// seasons and a step. Its own back-test says how often the month came within the band, which
-// promises 80 %, and how far the forecast was off beside two simple ones.
+// The forecast of mart_budget_forecast on synthetic organisations that grow, shrink, have seasons
+// or a step. Its back-test says how often the month was within the band, which promises 80 %, and
+// compares its error with those of two simple forecasts.
 import { join } from 'node:path'
 import { compileProject } from '../dist/model/project/compile.js'
 import { loadProject } from '../dist/model/index.js'
@@ -12,7 +12,7 @@ const ORGANISATIONS_OF_A_KIND = 6
 const PROMISED = 80
 const TOLERANCE = 5
 
-/** What a day is as a multiple of the first, by the days since then. */
+/** The level of a day as a multiple of the first day, by the number of days since. */
 const KINDS = {
   steady: () => 1,
   growing: (day) => Math.exp(0.0035 * day),
@@ -44,7 +44,7 @@ async function modelOf(name) {
   return models.find((node) => node.name === name).sql
 }
 
-/** What the mart says of its own forecasts. */
+/** What the mart reports about its own forecasts. */
 async function backTest(kind, level) {
   const rows = Array.from({ length: ORGANISATIONS_OF_A_KIND }, (_, number) =>
     daysOf(`${kind} ${number + 1}`, level),
@@ -67,7 +67,7 @@ async function backTest(kind, level) {
   return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, Number(value)]))
 }
 
-/** The days of an organisation, as SQL values. How noisy they are is its own. */
+/** The days of an organisation as SQL values, each organisation with its own noise. */
 function daysOf(org, level) {
   const random = randomOf(org)
   const noise = 0.1 + 0.2 * random()
@@ -84,7 +84,7 @@ function normal(random) {
   return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
 }
 
-/** The same numbers from 0 to 1 for the same text: xorshift, from the text's FNV-1a hash. */
+/** Pseudo-random numbers from 0 to 1: xorshift, seeded by the text's FNV-1a hash. */
 function randomOf(text) {
   let state = 2_166_136_261
   for (const character of text) {

@@ -1,5 +1,5 @@
-// How close the governor comes to a limit that it does not know, and how rarely it is refused: for
-// servers that allow R requests a second and B at once, in every style of saying so, and in none.
+// How close the governor comes to an unknown limit, and how rarely it is refused: for servers that
+// allow R requests per second and a burst of B, with each style of headers and without any.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ const STYLES = [
   'X-RateLimit, epoch',
   'none',
 ]
-/** Requests a second, requests at once, seconds of work. */
+/** Requests per second, burst, seconds of work. */
 const BUCKETS = [
   [100, 50, 30],
   [50, 10, 30],
@@ -24,7 +24,7 @@ const BUCKETS = [
 ]
 /** The 331 requests of a first night: 40 people, 312 days. */
 const FIRST_NIGHT = [20, 5, 16.3]
-/** As many as a run has under way, and more than may be in flight. */
+/** As many as a run starts at once, and more than may be in flight. */
 const TASKS = 16
 const DAY = { startDate: '2026-03-01', endDate: '2026-03-01' }
 
@@ -47,7 +47,7 @@ try {
   child.disconnect()
 }
 
-/** A server and a client each; together they are far from what this machine can do. */
+/** One server and one client for each; together they use little of this machine. */
 async function inParallel(runs) {
   const ready = []
   for (const run of runs) ready.push({ ...run, ...(await startServer(run)) })
@@ -64,7 +64,7 @@ async function startServer({ bucket, style }) {
   return { url, index }
 }
 
-/** Asks for everything and lets the governor see to the timing. */
+/** Starts all requests at once; the governor times them. */
 async function ask({ url, index, bucket, style, learnt }) {
   const [rate, burst, seconds] = bucket
   const client = new ApiClient(

@@ -1,5 +1,4 @@
-// The measure of `build`: one pass of DuckDB over the raw files of one resource
-// into one typed table. Arguments: data folder, database file.
+// The baseline of `build`: one DuckDB pass over the raw files of one resource into one typed table. Arguments: data folder, database file.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Database, literal } from '../dist/lib/duckdb.js'

@@ -1,5 +1,5 @@
-// What the agent waits for: `hooks run` from its start to its exit, in turns with a
-// script of nothing, which is what Node.js itself takes.
+// The time that the agent waits for `hooks run`, from start to exit, alternating with an empty
+// script, which measures Node.js itself.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
@@ -46,7 +46,7 @@ function milliseconds(args) {
   return performance.now() - began
 }
 
-/** The next turn is not to share the machine with a sender. */
+/** The next turn must not share the machine with a sender. */
 async function noSender(hooks) {
   const isBusy = () =>
     existsSync(join(hooks, 'sender.lock')) || readdirSync(join(hooks, 'inbox')).length > 0

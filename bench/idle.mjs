@@ -1,5 +1,5 @@
-// A night on which one day is new and nothing else has changed, over a large
-// history: how many requests it makes, and what it takes beyond the platform's own time.
+// A nightly run in which one day is new and nothing else changed, over a large history: the number
+// of requests, and the time beyond the platform's own.
 import { execFileSync } from 'node:child_process'
 import { cp, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -15,21 +15,21 @@ import {
 } from './lib.mjs'
 import { measured, night } from './night.mjs'
 
-/** All of whom are there on every day. */
+/** Every person is active every day. */
 const PEOPLE = 10_000
 const DAYS = 300
 
-/** What a night takes is also chance. */
+/** The result is the median of this number of nights. */
 const NIGHTS = 5
 
-/** On a shared machine others take their part: of so many nights at most, those count that lost least. */
+/** On a shared machine, the nights that lost the least CPU time count, of at most this number. */
 const MOST_NIGHTS = 12
 
-/** A night that lost no more than this share of the processors' time is as good as one that lost nothing. */
+/** A night that lost at most this share of CPU time is quiet. */
 const QUIET = 0.03
 
-/** Nights beside a stand-in that makes its answers on the same processors: told, and no target. */
-const NIGHTS_BESIDE = 3
+/** Nights with a stand-in that computes its answers on the same CPUs: reported without a target. */
+const LOADED_NIGHTS = 3
 
 await withFolder(async (folder) => {
   const dataFolder = join(folder, 'data')
@@ -41,11 +41,11 @@ await withFolder(async (folder) => {
     await rm(dataFolder, { recursive: true, force: true })
     // under the same path: a folder that has moved is built from scratch
     await cp(landed, dataFolder, { recursive: true })
-    execFileSync('sync') // what was just copied is no work of the night
+    execFileSync('sync') // writing the copy to disk must not count
     return night(dataFolder, platform)
   }
   const { nights, all } = await preparedNights(oneDayLater)
-  const beside = await nightsBeside(oneDayLater)
+  const loaded = await loadedNights(oneDayLater)
   const medianOf = (figure) => median(nights.map(figure))
   const beyond = nights.map(({ whole, alone }) => whole - alone)
   const { requests, megabytes } = nights[0]
@@ -53,31 +53,35 @@ await withFolder(async (folder) => {
   const pages = ofAnalytics.filter((path) => path.includes('/users?')).length
   report([
     {
-      name: 'analytics, beside pages of users',
+      name: 'analytics requests without pages of users',
       value: ofAnalytics.length - pages,
       unit: '',
       most: 12,
     },
     { name: 'pages of users', value: pages, unit: '' },
     { name: 'answers', value: megabytes, unit: 'MB' },
-    { name: 'beside analytics', value: requests.length - ofAnalytics.length, unit: '' },
+    { name: 'other requests', value: requests.length - ofAnalytics.length, unit: '' },
     { name: 'the platform alone', value: medianOf(({ alone }) => alone), unit: 's' },
     { name: 'whole night', value: medianOf(({ whole }) => whole), unit: 's' },
     { name: `beyond the platform, of ${NIGHTS}`, value: median(beyond), unit: 's', most: 3 },
     { name: 'the slowest', value: Math.max(...beyond), unit: 's' },
     { name: 'the fastest', value: Math.min(...beyond), unit: 's' },
-    { name: 'nights in all', value: all.length, unit: '' },
-    { name: 'taken by other machines', value: medianOf(({ stolen }) => stolen * 100), unit: '%' },
+    { name: 'nights measured', value: all.length, unit: '' },
+    {
+      name: 'CPU time taken by other machines',
+      value: medianOf(({ stolen }) => stolen * 100),
+      unit: '%',
+    },
     { name: 'peak memory', value: medianOf(({ peak }) => peak), unit: 'MB' },
     {
-      name: `beyond a stand-in at work here, of ${NIGHTS_BESIDE}`,
-      value: median(beside.map(({ whole, alone }) => whole - alone)),
+      name: `beyond a stand-in on the same CPUs, of ${LOADED_NIGHTS}`,
+      value: median(loaded.map(({ whole, alone }) => whole - alone)),
       unit: 's',
     },
   ])
 })
 
-/** Nights of a platform that has its answers ready. */
+/** Nights with a platform whose answers are prepared. */
 function preparedNights(oneDayLater) {
   return withPreparedPlatform(PEOPLE, morningAfter(DAYS + 1), async (platform) => {
     await oneDayLater(platform)
@@ -90,10 +94,10 @@ function preparedNights(oneDayLater) {
   })
 }
 
-/** The same beside a stand-in that makes them, and was asked for nothing before. */
-async function nightsBeside(oneDayLater) {
+/** Nights with a new stand-in that computes its answers. */
+async function loadedNights(oneDayLater) {
   const nights = []
-  while (nights.length < NIGHTS_BESIDE) {
+  while (nights.length < LOADED_NIGHTS) {
     const night = await withStandIn(DAYS + 1, (platform) =>
       withStandIn(DAYS + 1, (fresh) => measured(platform, fresh, oneDayLater)),
     )

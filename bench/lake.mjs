@@ -59,7 +59,7 @@ export async function writeDays(dataFolder, { users, indexes, version: number })
   }
 }
 
-/** A day that was fetched when it was settled, so that no further look is due. */
+/** A day that was fetched when it was settled, so that no recheck is due. */
 async function versionOf(dataFolder, { resource, day, number, digest }) {
   const folder = join(dataFolder, 'lake', 'raw', resource, `org=${ORG}`, `date=${day}`)
   await mkdir(folder, { recursive: true })
@@ -68,7 +68,7 @@ async function versionOf(dataFolder, { resource, day, number, digest }) {
   return { resource, day, number, digest, fetchedAt, file, path: join(folder, file) }
 }
 
-/** The digest that landing the rows would have come to. */
+/** The digest that landing these rows would compute. */
 async function digestOfServed(database) {
   const lanes = Array.from({ length: 8 }, (_, lane) => `sum(word(hash, ${lane})) % 4294967296`)
   const { rows } = await database.table(

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 export const benchFolder = dirname(fileURLToPath(import.meta.url))
 export const root = dirname(benchFolder)
 
-/** The program of the browser that opens the report. */
+/** The browser that opens the report. */
 export const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium'
 
 /** The first day of the platform's history. */
@@ -28,7 +28,7 @@ export function daysBetween(first, last) {
   return Math.round((Date.parse(last) - Date.parse(first)) / MS_PER_DAY)
 }
 
-/** Runs `work` with a folder that is gone afterwards. */
+/** Runs `work` with a folder that is deleted afterwards. */
 export async function withFolder(work) {
   const folder = await mkdtemp(join(tmpdir(), 'agent-warehouse-bench-'))
   try {
@@ -39,17 +39,17 @@ export async function withFolder(work) {
 }
 
 /**
- * Runs `work` with the stand-in platform of that many people in another process.
- * Its clock stands at `now` (milliseconds since the epoch), or is the real one. `areSteady`: every
- * day has all of them. `organisations`: each of that many people. Asked for `requests`, it tells
- * the last 10,000.
+ * Runs `work` with a stand-in platform of that many people in another process.
+ * `now` sets its clock (milliseconds since the epoch; default: the real clock). `areSteady`: every
+ * person is active every day. `organisations`: each has that many people. `requests` returns the
+ * last 10,000 requests.
  */
 export function withPlatform(users, work, { now = '', areSteady = false, organisations = 1 } = {}) {
   const kind = areSteady ? 'steady' : ''
   return withServer('platform.mjs', [users, now, kind, organisations].map(String), work)
 }
 
-/** A configuration that names a list of the platform's organisations, each with its key in a file. */
+/** A configuration that lists the platform's organisations, each with its key in a file. */
 export async function configureOrganisations(folder, { url, keys }) {
   await mkdir(join(folder, 'keys'), { recursive: true, mode: 0o700 })
   for (const [at, key] of keys.entries()) {
@@ -63,12 +63,12 @@ export async function configureOrganisations(folder, { url, keys }) {
   await writeFile(join(folder, 'agent-warehouse.yaml'), 'organisations: organisations.csv\n')
 }
 
-/** Runs `work` with a platform of steady people at that moment whose answers are prepared. */
+/** Runs `work` with a platform of steady people at that time whose answers are prepared. */
 export function withPreparedPlatform(users, now, work) {
   return withServer('prepared.mjs', [String(users), String(now)], work)
 }
 
-/** `ask` has the process do what it knows by that name, and resolves to what it tells. */
+/** `ask` sends a command to the process, and resolves to its answer. */
 async function withServer(script, args, work) {
   const child = fork(join(benchFolder, script), args)
   const gone = once(child, 'exit').then(([code]) => {
@@ -90,7 +90,7 @@ async function withServer(script, args, work) {
 }
 
 /**
- * Runs a script of ours to its end, with `input` to read. Resolves to wall seconds, CPU seconds and
+ * Runs one of our scripts to its end with `input` as standard input. Resolves to wall seconds, CPU seconds and
  * peak resident bytes of its process.
  * @throws Error with the end of its output when the exit code is not 0.
  */
@@ -142,8 +142,8 @@ function runToEnd(args, env, input) {
 }
 
 /**
- * What the work comes to, and the share of the processors' time that the host gave to other
- * machines meanwhile: 0 where the system does not tell.
+ * The result of `work`, and the share of CPU time that the host gave to other machines meanwhile
+ * (0 if the system does not report it).
  */
 export async function withStolenShare(work) {
   const before = await processorTimes()
@@ -160,7 +160,7 @@ async function processorTimes() {
   return { all: times.reduce((sum, each) => sum + each, 0), stolen: times[7] ?? 0 }
 }
 
-/** What figures depend on. */
+/** The properties of the machine that figures depend on. */
 export function machineHere() {
   return {
     cpu: cpus()[0]?.model ?? 'unknown',
@@ -172,13 +172,13 @@ export function machineHere() {
 
 export { median } from './figures.mjs'
 
-/** What a step is doing, for the person who waits. */
+/** Prints progress. */
 export function tell(line) {
   process.stderr.write(`${line}\n`)
 }
 
 /**
- * Hands a bench's figures to the runner, or prints them when it was started alone.
+ * Passes a bench's figures to the runner, or prints them if it was started alone.
  * A figure: `{ name, value, unit, least?, most? }`; `least` and `most` are targets.
  */
 export function report(figures) {

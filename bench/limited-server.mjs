@@ -1,5 +1,5 @@
-// Servers with a rate limit each, in a process of their own. A message `{ rate, burst, style }` starts
-// one and is answered with its address; the message 'counts' is answered with their refusals.
+// Rate-limited servers in their own process. A message `{ rate, burst, style }` starts one and
+// returns its address; the message 'counts' returns the numbers of refusals.
 import { createServer } from 'node:http'
 
 const LATENCY_MS = 5
@@ -29,7 +29,7 @@ function start({ rate, burst, style }) {
   })
 }
 
-/** A bucket of `burst` tokens that is refilled `rate` times a second; a refusal takes none. */
+/** A bucket of `burst` tokens, refilled `rate` times per second; a refusal takes none. */
 function bucket(rate, burst) {
   let tokens = burst
   let at = performance.now()

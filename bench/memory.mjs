@@ -1,4 +1,4 @@
-// The memory of a sync does not depend on how long the history is, nor on how many people a day has.
+// The memory of a sync does not depend on the length of the history or the people per day.
 import {
   addDays,
   agentWarehouse,
@@ -27,7 +27,7 @@ report([
   { name: 'with a row of tokens that names each / of 100', value: all / few, unit: '×' },
 ])
 
-/** Megabytes, the median of some runs: when garbage is collected is chance. */
+/** Megabytes, the median of some runs, because garbage collection varies. */
 async function peak(history) {
   const peaks = []
   for (let run = 0; run < RUNS; run += 1) peaks.push(await peakOfOne(history))

@@ -1,8 +1,8 @@
-// A night of the command, and what the same requests take alone.
+// A nightly run, and the time of the same requests alone.
 import { request } from 'undici'
 import { agentWarehouse, tell, withStolenShare } from './lib.mjs'
 
-/** As many requests at once as a run makes that is not told otherwise. */
+/** The default number of concurrent requests of a run. */
 const AT_ONCE = 8
 
 /** A whole night on the data folder: wall and CPU seconds, peak bytes. */
@@ -14,7 +14,7 @@ export function night(dataFolder, { url, key }) {
   })
 }
 
-/** One night of `oneNight`; then the same requests alone, of `fresh`. */
+/** One nightly run; then the same requests alone to `fresh`. */
 export async function measured(platform, fresh, oneNight) {
   await platform.ask('requests') // a prepared platform then forgets those of the night before
   const run = await withStolenShare(() => oneNight(platform))
@@ -28,7 +28,7 @@ export async function measured(platform, fresh, oneNight) {
   return { whole, alone, requests, megabytes, stolen, cpuSeconds, peak: peakBytes / 1024 ** 2 }
 }
 
-/** What the same requests take a client that reads the answers and does nothing with them. */
+/** The time of the same requests for a client that discards the answers. */
 async function replay({ url, key }, paths) {
   const queue = [...paths]
   let bytes = 0

@@ -1,5 +1,5 @@
-// A night of one new day and three restated ones, on a long history and on one of a tenth the
-// length, beside a full refresh of all models: what the models take, their checks and publishing.
+// The models, checks and publication of a nightly run with one new day and three restated days, on
+// a long history and on one a tenth as long, compared with a full refresh.
 import { copyFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Database, literal } from '../dist/lib/duckdb.js'
@@ -50,14 +50,14 @@ function history(days) {
   })
 }
 
-/** One day that is new, and three of the last two weeks that are served otherwise than before. */
+/** One new day, and three days of the last two weeks whose answers changed. */
 async function changeDays(dataFolder, newest) {
   const restated = RESTATED_AGES.map((age) => newest - age)
   await writeDays(dataFolder, { users: USERS, indexes: [newest], version: 1 })
   await writeDays(dataFolder, { users: USERS, indexes: restated, version: newest })
 }
 
-/** Seconds of each stage, and the peak of the whole. */
+/** Seconds of each stage, and peak memory. */
 async function build(dataFolder, ...flags) {
   const { output, peakBytes } = await agentWarehouse(
     ['build', '--log', 'json', ...flags],
@@ -75,7 +75,7 @@ function peakOf(builds) {
   return Math.max(...builds.map(({ peakBytes }) => peakBytes)) / MEGABYTE
 }
 
-/** A fast build that is wrong is no figure: the last night's file against a full refresh. */
+/** A fast but wrong build must not become a figure: compares the last night with a full refresh. */
 async function expectEqual(dataFolder) {
   const [nightly, whole] = ['nightly', 'warehouse'].map((n) => join(dataFolder, `${n}.duckdb`))
   await copyFile(whole, nightly)

@@ -1,4 +1,5 @@
-// Loaded before a measured command (`node --import`): at its end, writes what it took to $BENCH_PEAK.
+// Loaded before a measured command (`node --import`): writes its CPU time and memory to $BENCH_PEAK
+// at its end.
 import { readFileSync, writeFileSync } from 'node:fs'
 
 process.on('exit', () => {
@@ -7,7 +8,7 @@ process.on('exit', () => {
   writeFileSync(process.env.BENCH_PEAK, JSON.stringify(taken))
 })
 
-/** The largest resident set so far. On Linux `maxRSS` may be the parent's, so the kernel's own mark is read. */
+/** The peak resident set. On Linux `maxRSS` may be the parent's, so the kernel's mark is read. */
 function peakBytes() {
   try {
     return Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8'))[1]) * 1024

@@ -1,5 +1,5 @@
-// The stand-in platform in a process of its own: tells its address and key, serves until killed,
-// and tells what it was asked for when it is asked for that.
+// The stand-in platform in its own process: prints its address and key, serves until it is killed,
+// and returns the requests that it received.
 import { startEmulator } from '../dist/emulator/emulator.js'
 
 const [, , users, clock, areSteady, organisations] = process.argv

@@ -1,22 +1,21 @@
-// A platform whose answers are prepared, in a process of its own. The platform of a user
-// answers on machines of its own: it takes time, and no processor of the machine that asks.
-// Until it is told to be `ready`, it hands on what the stand-in behind it answers. Then each
-// answer comes when the stand-in, asked for that alone, would have sent it; those that are
-// asked for at once share that time. Told to be `quick`, it takes no time for them.
+// A platform with prepared answers in its own process. A real platform runs on other machines: it
+// takes time, but no CPU of the client's machine. Until the command `ready`, it forwards requests to
+// the stand-in. Then each answer takes as long as the stand-in took for it alone; concurrent
+// requests share that time. After the command `quick`, answers take no time.
 import { createServer, request as ask } from 'node:http'
 import { startEmulator } from '../dist/emulator/emulator.js'
 
-/** How often answers go on, in milliseconds. */
+/** How often pending answers are continued, in milliseconds. */
 const TICK = 1
 
-/** Less of a body is not sent alone, in bytes. */
+/** The smallest piece of a body that is sent, in bytes. */
 const PIECE = 65_536
 
 const [, , users, clock] = process.argv
 const start = () =>
   startEmulator({ now: () => Number(clock), users: Number(users), areSteady: true })
 const standIn = await start()
-/** Answers by path and query: status, headers, body, and the milliseconds to the end of each. */
+/** Answers by path and query: status, headers, body, and milliseconds until its end. */
 const prepared = new Map()
 const asked = []
 
@@ -33,9 +32,9 @@ server.listen(0, '127.0.0.1', () => {
 })
 
 const work = {
-  /** What was asked for since the last time. */
+  /** The requests since the last call. */
   requests: () => asked.splice(0),
-  /** Asks a stand-in that was asked for nothing before for what was asked for, one by one. */
+  /** Sends the same requests, one by one, to a new stand-in. */
   ready: async () => {
     const fresh = await start()
     for (const path of asked.splice(0)) prepared.set(path, await answerOf(fresh, path))
@@ -66,7 +65,7 @@ function answerOf(platform, path) {
   })
 }
 
-/** Answers that are asked for and not sent to their end. */
+/** Answers that are not fully sent. */
 const underWay = new Set()
 let last = performance.now()
 

@@ -1,6 +1,6 @@
-// npm run bench [-- land memory …]: builds, runs each bench in its own process, prints the figures
-// beside their targets and adds them to bench/figures.json. Fails when a bench breaks, when a figure
-// misses its target, and when it is worse by a tenth than the last one on a machine of this kind.
+// npm run bench [-- land memory …]: compiles, runs each bench in its own process, prints the figures
+// with their targets, and adds them to bench/figures.json. Fails if a bench breaks, if a figure
+// misses its target, or if it is worse by a tenth than the last one on a machine of this kind.
 // With --short: see short.mjs.
 import { fork, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -74,7 +74,7 @@ writeFileSync(path, `${JSON.stringify(withRun(runs, run), null, 2)}\n`)
 const isMissed = results.some(({ figures }) => figures.some((each) => verdictOf(each) === 'MISS'))
 if (isMissed || worse.length > 0 || results.some(({ isBroken }) => isBroken)) process.exitCode = 1
 
-/** What a bench needs is had at once, or told to be missing, not when its turn has come. */
+/** Installs what a bench needs before the first one starts, so that a failure is reported at once. */
 function installPackages(name) {
   try {
     installPython(join(root, PACKAGES[name]))
@@ -153,7 +153,7 @@ function rounded(figure) {
   return { ...figure, value: Number(figure.value.toPrecision(4)) }
 }
 
-/** Short, with a plus where the files are not those of the commit. */
+/** Abbreviated, with a plus if there are uncommitted changes. */
 function commitOf() {
   const git = (...args) => spawnSync('git', args, { cwd: root, encoding: 'utf8' }).stdout.trim()
   const changes = git('status', '--porcelain', '--', '.', ':!bench/figures.json')

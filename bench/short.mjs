@@ -1,6 +1,6 @@
-// node bench/run.mjs --short [--repeat 20] [--keep]: what the work of each bench takes in CPU time,
-// as a ratio to a pass by hand over the same input in the same run. A ratio beyond its bound in
-// short.json fails. `--keep` writes the bounds anew, from the medians of this run.
+// node bench/run.mjs --short [--repeat 20] [--keep]: the CPU time of each bench's work, as a ratio
+// to a hand-written pass over the same input in the same run. Fails if a ratio exceeds its bound in
+// short.json. `--keep` writes new bounds from the medians of this run.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -24,17 +24,17 @@ const BUILT = { users: 5_000, days: 20 }
 /** Days before the new one. */
 const RESTATED_AGE = 3
 const REQUESTS = 3_000
-/** What takes a second or less is measured more often. */
+/** Short work is measured more often. */
 const REPEATED = { hand: 2, requests: 2, hooks: 8 }
-/** Of so many turns the cheapest counts: what else runs on a machine makes work dearer, never cheaper. */
+/** The cheapest of this number of turns counts: other load only makes work more expensive. */
 const TURNS = 2
 
 const BOUNDS = join(benchFolder, 'short.json')
 const script = (name) => join(benchFolder, 'short', name)
 
 /**
- * Runs the benches so many times; resolves to whether all ratios are within their bounds. One run
- * alone is repeated where a ratio is beyond its bound: a ratio that is so twice has a cause.
+ * Runs the benches `repeat` times; resolves to whether all ratios are within their bounds. A single
+ * run is repeated if a ratio exceeds its bound: only the second time counts.
  */
 export async function runShort({ repeat, keep }) {
   const bounds = JSON.parse(await readFile(BOUNDS, 'utf8'))
@@ -48,7 +48,7 @@ export async function runShort({ repeat, keep }) {
     const isBeyond = ([name, ratio]) => beyond([ratio], bounds[name]) > 0
     if (repeat > 1 || keep || !Object.entries(runs[0]).some(isBeyond)) return
     runs.push(await ratiosOf(stage))
-    tell(`once more: ${JSON.stringify(runs.at(-1))}`)
+    tell(`repeated: ${JSON.stringify(runs.at(-1))}`)
   })
   const ratios = new Map(Object.keys(runs[0]).map((name) => [name, runs.map((run) => run[name])]))
   if (keep) Object.assign(bounds, boundsOf(runs))
@@ -71,7 +71,7 @@ function shown(value) {
   return value === undefined ? 'no bound' : value.toPrecision(3)
 }
 
-/** Everything that is measured more than once is made once. */
+/** Prepares what several benches share. */
 function withStage(work) {
   return withPlatform(
     LANDED.users,
@@ -105,7 +105,7 @@ async function withServer(work) {
   }
 }
 
-/** CPU seconds of the work, divided by those of the pass by hand: by bench. */
+/** CPU seconds of each bench's work, divided by those of the hand-written pass. */
 async function ratiosOf(stage) {
   const spent = new Map()
   const spend = (name, taken) => {
@@ -119,7 +119,7 @@ async function ratiosOf(stage) {
     await hooksTurn(stage, spend)
   }
   const ratio = (name, hand) => Number((spent.get(name) / spent.get(hand)).toPrecision(4))
-  /** Where Node.js itself takes most of it: what is beyond the pass by hand. */
+  /** For work dominated by the start of Node.js: only the part beyond the hand-written pass. */
   const beyondHand = (name, hand) => Number((ratio(name, hand) - 1).toPrecision(4))
   return {
     landing: ratio('landing', 'landing by hand'),
@@ -153,7 +153,7 @@ async function landingTurn({ platform: { url, key }, folder }, spend) {
   for (const each of [ours, hands]) await rm(each, { recursive: true })
 }
 
-/** A night of one new day and a restated one, then all models anew, then nothing new. */
+/** A run with one new and one restated day, then a full refresh, then a run without changes. */
 async function buildTurn({ folder }, spend) {
   const built = join(folder, 'built') // under the same path: a folder that has moved is built anew
   await rm(built, { recursive: true })
