@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { DAILY, serve, type UserDay } from './daily.ts'
-import { Bench } from './fixture.ts'
+import { Bench, type Files } from './fixture.ts'
 import { project } from './alone.ts'
 
 const ROWS: readonly UserDay[] = [
@@ -40,6 +40,37 @@ it('a check of unchanged rows is not run again, and its result is recorded', asy
   const bench = await builtTwice('digest-1', 'digest-1')
   const results = await bench.rows('select distinct status from meta.check_results')
   expect(results).toEqual([{ status: 'pass' }])
+})
+
+/** A model without a source, whose rows are inserted by the hook of another model. */
+const RECORDED: Files = {
+  ...DAILY,
+  'models/recorded.sql': `{{ config(materialized='incremental', unique_key=['activity_date']) }}
+select cast(null as date) as activity_date where 1 = 0
+`,
+  'models/recorded.yml': `models:
+  - name: recorded
+    description: One row per day.
+    data_tests:
+      - unique_key: {arguments: {columns: [activity_date]}}
+    columns:
+      - {name: activity_date, description: The day.}
+`,
+  'models/fct_total.sql': `{{
+    config(
+        materialized='table',
+        pre_hook="insert into {{ ref('recorded') }} select activity_date from {{ ref('stg_users') }}"
+    )
+}}
+select sum(sessions) as sessions from {{ ref('fct_user_day') }}
+`,
+}
+
+it('the checks of a reused table run again when a hook of another model has written to it', async () => {
+  const bench = await Bench.open()
+  await serve(bench, ROWS)
+  await bench.build(RECORDED)
+  await expect(bench.build(RECORDED)).rejects.toThrow('recorded_activity_date')
 })
 
 it('no model of the project uses the time or random numbers, so that it can be reused', () => {

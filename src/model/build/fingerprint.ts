@@ -8,8 +8,8 @@ export interface MadeBy {
   /** Digest of its own part and those of all models that it is made from. */
   readonly whole: string
   /**
-   * Digest of that and of the sources' contents: equal digests mean equal rows.
-   * Null if unknown, and for a model that is made from an earlier state of itself.
+   * Digest of that and of the sources' contents: equal digests mean equal rows, except those that
+   * pre-hooks of other models write. Null if unknown, and for a model that is made from an earlier state of itself.
    */
   readonly content: string | null
 }

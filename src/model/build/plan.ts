@@ -77,9 +77,13 @@ export async function planBuild(
       before.unitTests === unitTestDigests.get(model)
     )
   }
+  // a pre-hook may write to the tables that it refers to
+  const written = new Set(
+    nodes.flatMap(({ node, action }) => (action === 'reuse' ? [] : node.hookReads)),
+  )
   const unchanged = new Set(
     nodes.flatMap(({ node, action }) =>
-      action === 'reuse' && hasSameRows(node) ? [node.name] : [],
+      action === 'reuse' && hasSameRows(node) && !written.has(node.name) ? [node.name] : [],
     ),
   )
   const plan: BuildPlan = {
@@ -160,8 +164,10 @@ function scopeOf(
   if (model === null || passed.get(check) !== sql) return 'all'
   if (reads.every((name) => unchanged.has(name))) return 'none'
   if (changedSql === undefined) return 'all'
-  if (nodes.some(({ node, action }) => node.name === model && action === 'create')) return 'all'
-  return unchanged.has(model) ? 'removed values' : 'changed'
+  if (unchanged.has(model)) return 'removed values'
+  return nodes.some(({ node, action }) => node.name === model && action === 'update')
+    ? 'changed'
+    : 'all'
 }
 
 /** Why the published relation differs from what would be built now; null if it does not. */
