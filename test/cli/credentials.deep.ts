@@ -58,7 +58,7 @@ describe('a configuration file in the current folder', () => {
     expect(keys).toEqual([])
     expect(emulator.requests).toHaveLength(1)
     expect(err).toBe(
-      `requests for 'acme' go to ${emulator.url} and ${emulator.appUrl} with the key of AGENT_API_KEY\n`,
+      `requests for 'acme' go to ${emulator.url} and ${emulator.appUrl} with the key from AGENT_API_KEY\n`,
     )
   })
 
@@ -69,7 +69,7 @@ describe('a configuration file in the current folder', () => {
     for (const args of [LIST, ['doctor', '--json'], ['sync', '--only', 'tokens', '--json']]) {
       const { code, out, err } = await here(args, { environment })
       expect(code, err).toBe(0)
-      const notice = `requests for 'acme' go to ${emulator.url} with the key of CLOUD_SECRET`
+      const notice = `requests for 'acme' go to ${emulator.url} with the key from CLOUD_SECRET`
       expect(linesOf(err).slice(0, 2)).toContain(notice)
       expect(() => JSON.parse(out) as unknown).not.toThrow()
       expect(out + err).not.toContain(emulator.keys.manager)
@@ -97,7 +97,7 @@ describe('a configuration file in the current folder', () => {
     expect(keys).toEqual([])
     const same = { ...NOTHING, ...set, AGENT_BASE_URL: `${url}/` }
     const { err } = await here([...LIST, '--organisation', 'two'], { environment: same })
-    expect(err).toContain('with the key of TWO_KEY')
+    expect(err).toContain('with the key from TWO_KEY')
     expect(keys).toEqual(['Bearer two-key'])
   })
 
@@ -256,7 +256,7 @@ describe('a key that the configuration names', () => {
     const environment = { ...given, PATH: process.env['PATH'] ?? '', LANG: 'C' }
     const { code, out, err } = await here(['sync', '--only', 'tokens'], { environment })
     expect(code, err).toBe(0)
-    expect(err).toContain('with the key of key_command (./print-key)')
+    expect(err).toContain('with the key from key_command (./print-key)')
     expect(out + err).not.toContain(emulator.keys.manager)
     expect(await readFile(`${cwd}/argument`, 'utf8')).toBe('$(id); *')
     const seen = await readFile(`${cwd}/environment`, 'utf8')

@@ -132,7 +132,7 @@ it('a plan of entity resources lists the requests without sending any', async ()
     return Object.fromEntries(plans.map(({ resource, what }) => [resource, what]))
   }
   expect(await plan()).toEqual({
-    hook_events: '0 recorded and not landed yet',
+    hook_events: '0 recorded but not landed yet',
     enterprise_controls: 'the whole history',
     usage_limits: 'a snapshot of all',
     readiness_reports: 'every page',

@@ -64,7 +64,7 @@ describe('a folder in place of a file', () => {
     const { code, err, out } = await sync()
     expect({ code, err }).toMatchObject({ code: 0 })
     expect(`${err}${out}`).toContain(
-      'a folder was in place of the base file of tokens_days, 2026-01',
+      'there was a folder instead of the base file of tokens_days, 2026-01',
     )
     expect((await stat(path)).isFile()).toBe(true)
     expect(await readdir(join(data, 'quarantine', place))).toEqual([])

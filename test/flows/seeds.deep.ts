@@ -32,7 +32,7 @@ it('the user’s seeds reach the warehouse, and a broken seed leaves it as it wa
   await writeFile(teams, 'user,team,cost_centre,valid_from\na@x.example,red,,14.1.2026\n')
   const broken = await command(['build', '--log', 'none'], environment)
   expect(broken.code).toBe(2)
-  expect(broken.err).toContain(`${teams}:2: column 'valid_from': '14.1.2026' is no date`)
+  expect(broken.err).toContain(`${teams}:2: column 'valid_from': '14.1.2026' is not a date`)
   expect(await sha256OfFile(file)).toBe(before)
 
   await rm(teams)

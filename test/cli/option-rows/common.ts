@@ -177,7 +177,7 @@ function platformRows(args: readonly string[]): Rows {
       const file = await fileWith(kit, 'file', '')
       const said = await kit.go([...args, '--data', file])
       expect(said.code).toBe(2)
-      expect(said.err).toContain(`the data folder ${file} cannot be`)
+      expect(said.err).toContain(`the data folder ${file} is a file`)
       await ok(kit, [...args, '--data', join(kit.here, 'none')], on(file))
     },
     config: async (kit) => {

@@ -256,9 +256,9 @@ const VERIFY = rowsOf('verify', {
 /** Publishes once more, and returns the run that published before. */
 async function secondNight(kit: Kit, data: string): Promise<string> {
   const listed = await json(kit, ['rollback', '--list', '--json'], on(data))
-  const [first] = listed as { run_id: string }[]
+  const published = (listed as { run_id: string }[]).at(-1)
   await ok(kit, ['build', ...SILENT, '--as-of', new Date().toISOString()], on(data))
-  return first?.run_id ?? ''
+  return published?.run_id ?? ''
 }
 
 const ROLLBACK = rowsOf('rollback', {
