@@ -129,7 +129,9 @@ describe('build --as-of', () => {
     )
     const some = await command(['build', '--select', 'dim_user'], environment)
     expect(some).toMatchObject({ code: 2 })
-    expect(some.err).toContain('the published warehouse was built with --as-of 2026-02-03T20:00:00.000Z')
+    expect(some.err).toContain(
+      'the published warehouse was built with --as-of 2026-02-03T20:00:00.000Z',
+    )
     const proof = await command(['verify'], environment)
     expect(proof).toMatchObject({ code: 2 })
     expect(proof.err).toContain('Return to the latest data first: agent-warehouse build')
