@@ -3,7 +3,7 @@ import { statement } from '../lib/package.ts'
 import { BATCH_STATEMENTS } from './batch.ts'
 import { SCHEMA_DRIFT } from './drift.ts'
 import { MACROS, parsedSql } from './items.ts'
-import { currentDays, makerOf, type BaseEntity } from './plan.ts'
+import { currentDays, digestOfStatements, type BaseEntity } from './plan.ts'
 import { RESTATEMENTS } from './restatements.ts'
 
 /**
@@ -22,8 +22,13 @@ function flattened([name, resource]: readonly [string, string]): BaseEntity {
   return {
     name,
     resource,
-    madeBy: `sql/base/${name}.sql`,
-    maker: makerOf(() => [MACROS, ...BATCH_STATEMENTS, parsedSql(resource), select()]),
+    errorLabel: `sql/base/${name}.sql`,
+    statementsDigest: digestOfStatements(() => [
+      MACROS,
+      ...BATCH_STATEMENTS,
+      parsedSql(resource),
+      select(),
+    ]),
     sources: (options) => currentDays(options, (each) => each.resource === resource),
     select: async (_database, batch) => {
       await batch.leaveOutDisplaced()
@@ -33,6 +38,10 @@ function flattened([name, resource]: readonly [string, string]): BaseEntity {
 }
 
 /** Digest of the statements that make an entity; empty if no single statement makes it. */
-export function makingOf(name: string): string {
-  return BASE_ENTITIES.find((each) => each.name === name && each.resource !== null)?.maker() ?? ''
+export function statementsDigestOf(name: string): string {
+  return (
+    BASE_ENTITIES.find(
+      (each) => each.name === name && each.resource !== null,
+    )?.statementsDigest() ?? ''
+  )
 }

@@ -112,7 +112,7 @@ export class DayBatch {
   async parse(days: readonly DaySource[], isLast: boolean): Promise<void> {
     this.#days = days
     this.#isLast = isLast
-    if (this.resource === '') return
+    if (this.resource === '') return // a file without days, of an entity of all resources
     await this.#database.run(DROP_PARSED) // drop it first: it takes the most memory
     await this.#read(literal(this.orgId), -1)
     if (this.#isExamined) await this.#findStrange()
@@ -142,7 +142,7 @@ export class DayBatch {
     this.#hasDisplaced = false
   }
 
-  /** Adds the earlier versions to `parsed`, each with its file name as the organisation. */
+  /** Adds the earlier versions to `parsed`, each with its file name in the column `org_id`. */
   async parseEarlier(): Promise<void> {
     await this.#read(FILE_NAME, 0, -1)
     const insert = parsedSql(this.resource, 'insert into parsed by name')
@@ -214,14 +214,17 @@ export class DayBatch {
     })
   }
 
-  /** Creates the table `raw` from a slice of the versions of each day (see `Array.slice`). */
-  async #read(orgId: string, from: number, to?: number): Promise<void> {
+  /**
+   * Creates the table `raw` from a slice of the versions of each day (see `Array.slice`).
+   * `orgIdSql` is its column `org_id`.
+   */
+  async #read(orgIdSql: string, from: number, to?: number): Promise<void> {
     const paths = this.#days.flatMap(({ resource, day, files }) => {
       const folder = rawFolder(this.#lake.dataFolder, this.orgId, resource, day)
       return files.slice(from, to).map((file) => join(folder, file))
     })
     const isEmpty = paths.length === 0
-    const read = (): string => fill(RAW, { org_id: orgId, rows: rowsSql(paths) })
+    const read = (): string => fill(RAW, { org_id: orgIdSql, rows: rowsSql(paths) })
     await this.#database.run(isEmpty ? RAW_EMPTY : read())
   }
 }

@@ -11,7 +11,7 @@ import {
   type FieldType,
 } from './documented.ts'
 import { MACROS, parsedSql } from './items.ts'
-import { currentDays, makerOf, type BaseEntity } from './plan.ts'
+import { currentDays, digestOfStatements, type BaseEntity } from './plan.ts'
 
 const FIELDS = statement('drift/fields')
 const OBJECTS_ITEM = statement('drift/objects_item')
@@ -47,8 +47,8 @@ const MAX_COUNT = '9223372036854775807'
 export const SCHEMA_DRIFT: BaseEntity = {
   name: 'schema_drift',
   resource: null,
-  madeBy: 'schema_drift',
-  maker: makerOf(() => [
+  errorLabel: 'schema_drift',
+  statementsDigest: digestOfStatements(() => [
     ...[MACROS, ...BATCH_STATEMENTS, ...FOUND_STATEMENTS, EXPECTED, ITEMS],
     ...[OBJECTS_ITEM, OBJECTS_PART, OBJECTS_ELEMENTS, SHAPES, CANDIDATES, CANDIDATE_OBJECTS],
     ...[SERVED, SERVED_WHOLE, FINDINGS, OVERFLOWS, parsedSql('users')],

@@ -33,11 +33,11 @@ export async function monthTask(
   { baseIn, orgId }: NormalizeOptions,
   database: Database,
   task: BaseTask,
-  isWhole: boolean,
+  isIntact: boolean,
 ): Promise<MonthTask> {
   const { entity, month, days } = task
   const path = baseFile(baseIn, orgId, entity.name, month)
-  const versions = isWhole
+  const versions = isIntact
     ? await writtenVersions(database, path, entity)
     : new Map<string, string>()
   const isAsWritten = (day: DaySource): boolean => versions.get(placeOf(day)) === versionsOf(day)
@@ -57,9 +57,9 @@ async function writtenVersions(
   path: string,
   entity: BaseEntity,
 ): Promise<ReadonlyMap<string, string>> {
-  const [said] = await database.rows(VERSIONS, { file: path })
-  const versions = said?.['versions']
-  if (said?.['made_by'] !== entity.maker() || typeof versions !== 'string') {
+  const [metadata] = await database.rows(VERSIONS, { file: path })
+  const versions = metadata?.['versions']
+  if (metadata?.['made_by'] !== entity.statementsDigest() || typeof versions !== 'string') {
     return new Map()
   }
   return new Map(Object.entries(versionsShape.parse(JSON.parse(versions))))
@@ -97,7 +97,7 @@ export async function writeGroup(
 }
 
 /** The rows of an entity from a group: a table if there is a single batch, else files. */
-interface Made {
+interface EntityRows {
   /** SQL of the relation that holds it. */
   readonly relation: string
   readonly files: readonly string[]
@@ -107,7 +107,7 @@ async function makeParts(
   options: NormalizeOptions,
   { database, folder, documented }: Worker,
   group: MonthGroup,
-): Promise<Map<BaseEntity, Made>> {
+): Promise<Map<BaseEntity, EntityRows>> {
   const resource = group[0]?.resource ?? ''
   const months = [...new Set([group[0]?.month, group.at(-1)?.month])].join(' to ')
   const due = new Set(group.flatMap(({ tasks }) => tasks.map(({ entity }) => entity)))
@@ -115,7 +115,7 @@ async function makeParts(
   const days = group.flatMap((month) => month.days)
   const batches = days.length === 0 ? [[]] : packed(days, LIMITS.rawBytes)
   const parts = await mkdtemp(join(folder, 'made-'))
-  const made = new Map<BaseEntity, Made>()
+  const made = new Map<BaseEntity, EntityRows>()
   const items = new DayBatch(database, options, {
     resource,
     documented: documented.get(resource) ?? new Map<string, Fields>(),
@@ -125,9 +125,10 @@ async function makeParts(
     const isLast = at === batches.length - 1
     await withPlace(`items of ${resource}`, months, () => items.parse(some, isLast))
     for (const entity of entities) {
-      await withPlace(entity.madeBy, months, async () => {
+      await withPlace(entity.errorLabel, months, async () => {
         const select = await entity.select(database, items)
         if (select === null) return
+        // a file of several resources may be completed on another connection
         if (entity.resource !== null && batches.length === 1) {
           const table = `made_${entity.name}`
           await database.run(`create or replace temp table ${table} as ${select}`)
@@ -168,10 +169,10 @@ async function writeMonth(
   const write = fill(WRITE, {
     select: [...before, daysSql(entity, `(${made})`, due)].join(' union all by name '),
     file: literal(temporary),
-    made_by: literal(entity.maker()),
+    made_by: literal(entity.statementsDigest()),
     versions: literal(JSON.stringify(versions)),
   })
-  return withPlace(entity.madeBy, month, async () => {
+  return withPlace(entity.errorLabel, month, async () => {
     try {
       await mkdir(dirname(inPlace), { recursive: true })
       const [count] = await database.rows(write)
@@ -199,10 +200,10 @@ function daysSql({ resource }: BaseEntity, relation: string, days: readonly DayS
 }
 
 /** @throws AppError that names the statement and the month. */
-async function withPlace<T>(madeBy: string, month: string, work: () => Promise<T>): Promise<T> {
+async function withPlace<T>(errorLabel: string, month: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    throw new AppError(`${madeBy}, month ${month}: ${messageOf(error)}`, { cause: error })
+    throw new AppError(`${errorLabel}, month ${month}: ${messageOf(error)}`, { cause: error })
   }
 }

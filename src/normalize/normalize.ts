@@ -9,7 +9,7 @@ import type { BaseEngine, Worker } from './engine.ts'
 import { groupsOf, type MonthGroup } from './groups.ts'
 import { monthTask, writeGroup } from './month.ts'
 import { baseKey, planBase, type BaseTask, type NormalizeOptions } from './plan.ts'
-import { isWhole, readBaseState, writeBaseState, type BaseFiles } from './state.ts'
+import { isIntact, readBaseState, writeBaseState, type BaseFiles } from './state.ts'
 
 /** The base files of one organisation that are there, compared with what was written. */
 export async function openBase({
@@ -35,11 +35,11 @@ export async function normalize(
 ): Promise<number> {
   const { ledger } = options
   const present = base ?? (await openBase(options))
-  const whole = await planAll(options, present)
-  const damaged = await options.quarantineDamaged(sourcesOf(whole))
+  const planned = await planAll(options, present)
+  const damaged = await options.quarantineDamaged(sourcesOf(planned))
   if (damaged === null) return 0
   const verified = { ...options, ledger: without(ledger, damaged) }
-  const tasks = damaged.length === 0 ? whole : await planAll(verified, present)
+  const tasks = damaged.length === 0 ? planned : await planAll(verified, present)
   if (tasks.length > 0) await writeMonths(options, engine, tasks, present)
   if (options.only === undefined) await reportDrift(options, engine, present)
   return tasks.length
@@ -57,7 +57,10 @@ async function planAll(options: NormalizeOptions, present: BaseFiles): Promise<B
   return due.filter(isComplete)
 }
 
-/** Each file once. Entities of all resources add only earlier versions: others add current ones. */
+/**
+ * Each file once. Drift and restatements read every resource; their current versions are listed by
+ * the resources' own entities.
+ */
 function sourcesOf(tasks: readonly BaseTask[]): RawFile[] {
   const sources = tasks.flatMap(({ entity, days }) =>
     days.flatMap(({ resource, day, files }) =>
@@ -105,7 +108,7 @@ async function writeMonths(
     const due = await engine.use(async ({ database }) => {
       const months = []
       for (const task of others) {
-        months.push(await monthTask(options, database, task, isWhole(before.get(baseKey(task)))))
+        months.push(await monthTask(options, database, task, isIntact(before.get(baseKey(task)))))
       }
       return months
     })

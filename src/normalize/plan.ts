@@ -18,7 +18,7 @@ export interface NormalizeOptions {
   readonly emit: World['emit']
   /**
    * Verifies raw files before they are read; returns those that are no longer in the lake, or
-   * null if damaged ones stay in it: then nothing is made.
+   * null if damaged ones stay in it: then nothing is written.
    */
   readonly quarantineDamaged: (files: readonly RawFile[]) => Promise<readonly RawFile[] | null>
   /** Only what is made of analytics in these months. Absent: all. */
@@ -33,10 +33,10 @@ export interface BaseEntity {
   readonly name: string
   /** The resource that it is made from; null: every one, which its column `resource` names. */
   readonly resource: string | null
-  /** Names what makes it, for an error. */
-  readonly madeBy: string
+  /** Names its statement in errors. */
+  readonly errorLabel: string
   /** Digest of the statements that make its rows: a change makes every day due. */
-  readonly maker: () => string
+  readonly statementsDigest: () => string
   /** The days that it has. */
   readonly sources: (options: NormalizeOptions) => readonly DaySource[] | Promise<DaySource[]>
   /**
@@ -66,7 +66,7 @@ export interface BaseTask {
   readonly fingerprint: string
 }
 
-/** Fingerprints of the base files that are there, by `baseKey`; empty for one that is not whole. */
+/** Fingerprints of the base files that are there, by `baseKey`; empty for one that is not intact. */
 export type BaseState = Readonly<Record<string, string>>
 
 export function baseKey(task: Pick<BaseTask, 'entity' | 'month'>): string {
@@ -92,11 +92,11 @@ export async function planBase(
     if (month === undefined) months.set(monthOf(source.day), [source])
     else month.push(source)
   }
-  const madeBy = entity.maker()
+  const statements = entity.statementsDigest()
   return [...months.keys()].sort().flatMap((month) => {
     const days = (months.get(month) ?? []).sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))
     const versions = days.map((day) => `${placeOf(day)}/${versionsOf(day)}`)
-    const task = { entity, month, days, fingerprint: digestOf([madeBy, ...versions]) }
+    const task = { entity, month, days, fingerprint: digestOf([statements, ...versions]) }
     return state[baseKey(task)] === task.fingerprint ? [] : [task]
   })
 }
@@ -112,7 +112,7 @@ export function versionsOf({ files }: DaySource): string {
 }
 
 /** Digest of statements, which are read on first use. */
-export function makerOf(statements: () => readonly string[]): () => string {
+export function digestOfStatements(statements: () => readonly string[]): () => string {
   let digest: string | undefined
   return () => (digest ??= digestOf(statements()))
 }

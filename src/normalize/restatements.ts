@@ -5,7 +5,7 @@ import { isAnalytics, isFieldset, isList, RESOURCES, type Shape } from '../lake/
 import { statement, fill } from '../lib/package.ts'
 import { BATCH_STATEMENTS, type DaySource } from './batch.ts'
 import { MACROS, parsedSql } from './items.ts'
-import { makerOf, type BaseEntity, type NormalizeOptions } from './plan.ts'
+import { digestOfStatements, type BaseEntity, type NormalizeOptions } from './plan.ts'
 
 const VERSIONS = statement('restatements/versions')
 const CURRENT = statement('restatements/current')
@@ -36,8 +36,8 @@ const COMPARED = RESOURCES.flatMap(({ name: resource, item, entities }) =>
 export const RESTATEMENTS: BaseEntity = {
   name: 'restatements',
   resource: null,
-  madeBy: 'restatements',
-  maker: makerOf(() => [
+  errorLabel: 'restatements',
+  statementsDigest: digestOfStatements(() => [
     ...[MACROS, ...BATCH_STATEMENTS, VERSIONS, CURRENT, SERVED_TABLE, CHANGES],
     ...COMPARED.flatMap((each) => [parsedSql(each.resource), servedSql(each, '')]),
   ]),

@@ -34,7 +34,7 @@ export type BaseFiles = Map<string, BaseFile>
 const UNKNOWN: BaseFile = { fingerprint: '', sha256: '', crc32: 0 }
 
 /** Whether a file is verified to be unchanged since it was written. */
-export function isWhole(file: BaseFile | undefined): boolean {
+export function isIntact(file: BaseFile | undefined): boolean {
   return file !== undefined && file !== UNKNOWN
 }
 

@@ -19,7 +19,7 @@ import {
 import { writeRecord, writeSchemaDrift, type RunRow } from '../model/publish/meta.ts'
 import { writeIntervals } from '../normalize/intervals.ts'
 import { baseContents, baseDigest } from '../normalize/state.ts'
-import { makingOf } from '../normalize/base-entities.ts'
+import { statementsDigestOf } from '../normalize/base-entities.ts'
 import { docsHtml } from '../serve/docs/html.ts'
 import { readPublished } from '../serve/docs/read.ts'
 import { exportTables } from '../serve/export/export.ts'
@@ -156,7 +156,7 @@ async function buildOptions(
       path: join(dataFolder, 'state', 'failed', 'warehouse.duckdb'),
       sources: `${String(asOf)} ${await baseDigest(dataFolder, orgIds)}`,
     },
-    sourceMaking: (_source, table) => makingOf(table),
+    sourceStatements: (_source, table) => statementsDigestOf(table),
     sourceContent: (_source, table) => contents?.get(table) ?? null,
     asOf,
     keep: config.keepPublished,

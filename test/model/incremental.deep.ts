@@ -116,7 +116,7 @@ describe('an incremental model', () => {
     [
       'the statement that makes its source',
       {},
-      { sourceMaking: (source, table) => `${source}.${table} by another statement` },
+      { sourceStatements: (source, table) => `${source}.${table} by another statement` },
       'changed since: stg_users',
     ],
     ['the option --full-refresh', {}, { fullRefresh: true }, 'asked for'],

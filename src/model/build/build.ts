@@ -3,16 +3,16 @@ import { basename, dirname, join } from 'node:path'
 import { messageOf, UsageError } from '../../lib/errors.ts'
 import { listIfThere, nameOfTemporary, removeFile, temporaryPath } from '../../lib/files.ts'
 import { writeArtifacts } from '../artifacts/write.ts'
-import { executePlan, snapshotsOf, type Filled } from '../engines/execute.ts'
+import { executePlan, snapshotsOf, type ExecutedPlan } from '../engines/execute.ts'
 import { compileProject } from '../project/compile.ts'
 import { mayBeDamaged, throwAll } from '../project/errors.ts'
 import { publish, removeDatabase } from '../publish/publish.ts'
-import { openBaseFile, readBaseFile, type BaseFile } from './base-file.ts'
+import { openPrevious, readPrevious, type PreviousWarehouse } from './previous-warehouse.ts'
 import type { Building, BuildOptions, Outcome } from './context.ts'
 import { forgetFailed, leaveFailed, recordFailed } from './failed-build.ts'
 import { fromScratch, planBuild, refreshed, type BuildPlan, type NodePlan } from './plan.ts'
 
-export interface BuildResult extends Omit<Filled, 'problems' | 'contents' | 'relations'> {
+export interface BuildResult extends Omit<ExecutedPlan, 'problems' | 'contents' | 'relations'> {
   /** Size of the published file; null if it already had the same content and stays as it is. */
   readonly bytes: number | null
   readonly durationMs: number
@@ -25,7 +25,7 @@ export interface PlannedModel extends Pick<NodePlan, 'action' | 'reason'> {
 /** What a build would do with each model, in its order. Writes nothing, and needs no lock. */
 export async function planOfBuild(options: BuildOptions): Promise<readonly PlannedModel[]> {
   const compiled = compileProject(options.project, options)
-  const { nodes } = await planBuild(options, compiled, await readBaseFile(options))
+  const { nodes } = await planBuild(options, compiled, await readPrevious(options))
   return nodes.map(({ node, action, reason }) => ({ model: node.name, action, reason }))
 }
 
@@ -54,17 +54,17 @@ export async function buildAndPublish(options: BuildOptions): Promise<BuildResul
       outcomes.set(`${outcome.kind} ${outcome.name}`, outcome)
     },
   }
-  const { plan, baseFile } = await decide(building)
+  const { plan, previous } = await decide(building)
   for (const [model, reason] of refreshed(plan)) emit({ type: 'model.refreshed', model, reason })
   const results = { startedAt, outcomes, freshness: NOTHING_CHECKED }
   let isLeft = false
   try {
-    const { path, filled } = await fillFile(building, plan, baseFile)
-    const { problems, contents, relations, ...built } = filled
-    results.freshness = filled.freshness
+    const { path, executed } = await buildFile(building, plan, previous)
+    const { problems, contents, relations, ...built } = executed
+    results.freshness = executed.freshness
     if (problems.length > 0) isLeft = await leaveFailed(path, options)
     throwAll(problems)
-    const bytes = await publish(path, contents, building, baseFile)
+    const bytes = await publish(path, contents, building, previous)
     await forgetFailed(options)
     await writeArtifacts(building, plan.compiled, { ...results, relations })
     return { ...built, bytes, durationMs: now() - startedAt }
@@ -75,7 +75,7 @@ export async function buildAndPublish(options: BuildOptions): Promise<BuildResul
   }
 }
 
-const NOTHING_CHECKED: Filled['freshness'] = []
+const NOTHING_CHECKED: ExecutedPlan['freshness'] = []
 
 async function removeLeftovers(target: string): Promise<void> {
   for (const { name } of await listIfThere(dirname(target))) {
@@ -84,13 +84,15 @@ async function removeLeftovers(target: string): Promise<void> {
 }
 
 /** Opens the file to continue from, and decides what the build does. */
-async function decide(building: Building): Promise<{ plan: BuildPlan; baseFile: BaseFile }> {
+async function decide(
+  building: Building,
+): Promise<{ plan: BuildPlan; previous: PreviousWarehouse }> {
   const compiled = compileProject(building.project, building)
-  const baseFile = await openBaseFile(building, snapshotsOf(compiled.models))
+  const previous = await openPrevious(building, snapshotsOf(compiled.models))
   try {
-    return { plan: await planBuild(building, compiled, baseFile), baseFile }
+    return { plan: await planBuild(building, compiled, previous), previous }
   } catch (error) {
-    if (baseFile.path !== null) await removeDatabase(baseFile.path)
+    if (previous.path !== null) await removeDatabase(previous.path)
     throw error
   }
 }
@@ -99,17 +101,17 @@ async function decide(building: Building): Promise<{ plan: BuildPlan; baseFile: 
  * Executes the plan in a new file. If the file that it continues turns out to be damaged,
  * everything is built again.
  */
-async function fillFile(
+async function buildFile(
   building: Building,
   plan: BuildPlan,
-  baseFile: BaseFile,
-): Promise<{ path: string; filled: Filled }> {
-  const path = await beginFile(building.target, plan, baseFile)
+  previous: PreviousWarehouse,
+): Promise<{ path: string; executed: ExecutedPlan }> {
+  const path = await beginFile(building.target, plan, previous)
   const canRestart = plan.isContinued && !plan.isPartial
   try {
-    const filled = await executePlan(path, building, plan)
-    if (canRestart && filled.problems.some(mayBeDamaged)) throwAll(filled.problems)
-    return { path, filled }
+    const executed = await executePlan(path, building, plan)
+    if (canRestart && executed.problems.some(mayBeDamaged)) throwAll(executed.problems)
+    return { path, executed }
   } catch (error) {
     await removeDatabase(path)
     building.signal?.throwIfAborted()
@@ -117,7 +119,7 @@ async function fillFile(
     building.warn(
       `the build cannot continue from the published file, so everything is built again: ${messageOf(error)}`,
     )
-    return fillFile(building, fromScratch(plan), { ...baseFile, path: null })
+    return buildFile(building, fromScratch(plan), { ...previous, path: null })
   }
 }
 
@@ -125,7 +127,7 @@ async function fillFile(
 async function beginFile(
   target: string,
   { isPartial, isContinued }: BuildPlan,
-  { path, state }: BaseFile,
+  { path, state }: PreviousWarehouse,
 ): Promise<string> {
   if (path !== null && (isPartial || isContinued)) return path
   if (isPartial) {

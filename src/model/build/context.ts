@@ -30,10 +30,10 @@ export interface BuildOptions extends CompileOptions {
   /** Build incremental models from scratch. */
   readonly fullRefresh?: boolean
   /**
-   * How a source's table is made, as text: a change builds the incremental
-   * models that read it from scratch. Default: nothing is known of it.
+   * Identifies the statements that make a source's table: a change builds the incremental
+   * models that read it from scratch. Default: nothing is known of them.
    */
-  readonly sourceMaking?: SourceFacts['making']
+  readonly sourceStatements?: SourceFacts['statements']
   /** What is in a source's table, as a digest. Default: it is not known. */
   readonly sourceContent?: SourceFacts['content']
   /** Writes more tables of schema `meta`; called between the models and the checks. */

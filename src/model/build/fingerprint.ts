@@ -1,23 +1,24 @@
 import { createHash } from 'node:crypto'
 import type { ModelNode } from '../project/types.ts'
 
-/** Digests of what a model was made from. */
-export interface MadeBy {
-  /** Digest of its own part: its SQL, its settings, its columns, and how its sources are made. */
+/** Digests of what a model is made from. */
+export interface InputDigests {
+  /** Of its own part: its SQL, its settings, its columns, and the statements of its sources. */
   readonly own: string
-  /** Digest of its own part and those of all models that it is made from. */
-  readonly whole: string
+  /** Of its own part and those of all models that it is made from. */
+  readonly withAncestors: string
   /**
-   * Digest of that and of the sources' contents: equal digests mean equal rows, except those that
-   * pre-hooks of other models write. Null if unknown, and for a model that is made from an earlier state of itself.
+   * Of that and of the sources' contents: equal digests mean equal rows, except those that
+   * pre-hooks of other models write. Null if unknown, and for a model that is made from an earlier
+   * state of itself.
    */
   readonly content: string | null
 }
 
 /** What is known of the sources' tables. */
 export interface SourceFacts {
-  /** How the table is made, as text. */
-  readonly making: (source: string, table: string) => string
+  /** Identifies the statements that make the table. */
+  readonly statements: (source: string, table: string) => string
   /** Digest of what is in it; null where that is not known. */
   readonly content: (source: string, table: string) => string | null
 }
@@ -27,31 +28,31 @@ export interface SourceFacts {
  * made it, so its digests come from `published`; if they are unknown, the models that read it
  * match no model that was ever made.
  */
-export function madeBy(
+export function inputDigests(
   models: readonly ModelNode[],
   chosen: ReadonlySet<string>,
-  published: ReadonlyMap<string, MadeBy>,
+  published: ReadonlyMap<string, InputDigests>,
   facts: SourceFacts,
-): Map<string, MadeBy> {
-  const found = new Map<string, MadeBy>()
+): Map<string, InputDigests> {
+  const found = new Map<string, InputDigests>()
   for (const node of models) {
     const own = ownDigest(node, facts)
     const parents = node.dependsOn.map((name) => found.get(name) ?? UNKNOWN)
-    const whole = digest([own, ...parents.map((parent) => parent.whole)])
+    const withAncestors = digest([own, ...parents.map((parent) => parent.withAncestors)])
     const made = chosen.has(node.name)
-      ? { own, whole, content: contentOf(node, whole, parents, facts) }
+      ? { own, withAncestors, content: contentOf(node, withAncestors, parents, facts) }
       : (published.get(node.name) ?? UNKNOWN)
     found.set(node.name, made)
   }
   return found
 }
 
-const UNKNOWN: MadeBy = { own: '', whole: '', content: null }
+const UNKNOWN: InputDigests = { own: '', withAncestors: '', content: null }
 
 function contentOf(
   node: ModelNode,
-  whole: string,
-  parents: readonly MadeBy[],
+  withAncestors: string,
+  parents: readonly InputDigests[],
   facts: SourceFacts,
 ): string | null {
   const inputs = [
@@ -59,7 +60,7 @@ function contentOf(
     ...node.sources.map((source) => facts.content(...partsOf(source))),
   ]
   if (node.snapshot !== null || inputs.some((input) => input === null)) return null
-  return digest([whole, ...inputs.map((input) => input ?? '')])
+  return digest([withAncestors, ...inputs.map((input) => input ?? '')])
 }
 
 function partsOf(source: string): [source: string, table: string] {
@@ -74,7 +75,7 @@ function ownDigest(node: ModelNode, facts: SourceFacts): string {
     JSON.stringify([materialized, relation, unique_key, preHooks, sql, increment]),
     ...columns.map(({ name }) => name),
     ...(csv === undefined ? [] : [csv]),
-    ...sources.map((source) => facts.making(...partsOf(source))),
+    ...sources.map((source) => facts.statements(...partsOf(source))),
   ])
 }
 

@@ -1,11 +1,11 @@
 import { readLastResults } from '../artifacts/results.ts'
-import { planChecks, type Check, type PlannedCheck } from '../checks/plan.ts'
+import { checksOf, type Check, type PlannedCheck } from '../checks/plan.ts'
 import { unitTestsDigest } from '../checks/unit-tests.ts'
 import type { Compiled } from '../project/compile.ts'
-import { madeBy, type MadeBy, type SourceFacts } from './fingerprint.ts'
+import { inputDigests, type InputDigests, type SourceFacts } from './fingerprint.ts'
 import { reach, select, type Past } from '../project/select.ts'
 import { kindOf, type ModelNode, type UnitTestNode } from '../project/types.ts'
-import type { BaseFile } from './base-file.ts'
+import type { PreviousWarehouse } from './previous-warehouse.ts'
 import { isPartial, type BuildOptions } from './context.ts'
 import { noResults } from './failed-build.ts'
 import { descriptionOf, type Relations } from '../engines/duckdb.ts'
@@ -30,14 +30,14 @@ export interface BuildPlan {
   readonly compiled: Compiled
   /** Whether the models that are not selected stay as they are in the published file. */
   readonly isPartial: boolean
-  /** Whether a published table is updated or reused: the build then continues in a copy. */
+  /** Whether an incremental model is updated or reused: the build then continues in a copy. */
   readonly isContinued: boolean
   /** The tables and views of that file. */
   readonly relations: Relations
   readonly all: readonly ModelNode[]
   /** Of each selected model, in the order in which they are built. */
   readonly nodes: readonly NodePlan[]
-  readonly madeBy: ReadonlyMap<string, MadeBy>
+  readonly inputDigests: ReadonlyMap<string, InputDigests>
   readonly checks: readonly PlannedCheck[]
   /** Those of models that changed, or whose unit tests did. */
   readonly unitTests: readonly UnitTestNode[]
@@ -51,7 +51,7 @@ const NEW = 'it is new'
 export async function planBuild(
   options: BuildOptions,
   compiled: Compiled,
-  { state, retryOf }: BaseFile,
+  { state, retryOf }: PreviousWarehouse,
 ): Promise<BuildPlan> {
   const { fullRefresh = false, exclude } = options
   const { models } = compiled
@@ -59,13 +59,13 @@ export async function planBuild(
   const selector = retryOf === undefined ? options.select : RETRY_SELECTOR
   const selected = select(models, selector, exclude, history)
   const names = new Set(selected.map(({ name }) => name))
-  const made = madeBy(models, names, state.models, sourceFacts(options))
+  const digests = inputDigests(models, names, state.models, sourceFacts(options))
   const hasSameRows = ({ name }: ModelNode): boolean => {
-    const content = made.get(name)?.content ?? null
+    const content = digests.get(name)?.content ?? null
     return content !== null && content === state.models.get(name)?.content
   }
   const nodes = selected.map((node) => {
-    const reason = fullRefresh ? 'asked for' : reasonToCreate(node, models, state, made)
+    const reason = fullRefresh ? 'asked for' : reasonToCreate(node, models, state, digests)
     return planNode(node, state, reason, hasSameRows(node))
   })
   const unitTestDigests = digestsOf(compiled.unitTests)
@@ -73,7 +73,7 @@ export async function planBuild(
     const before = fullRefresh ? undefined : state.models.get(model)
     return (
       before?.isSameEngine === true &&
-      before.whole === made.get(model)?.whole &&
+      before.withAncestors === digests.get(model)?.withAncestors &&
       before.unitTests === unitTestDigests.get(model)
     )
   }
@@ -93,8 +93,8 @@ export async function planBuild(
     relations: state.relations,
     all: models,
     nodes,
-    madeBy: made,
-    checks: planChecks(compiled, selected).map((check) => ({
+    inputDigests: digests,
+    checks: checksOf(compiled, selected).map((check) => ({
       ...check,
       scope: scopeOf(check, nodes, unchanged, state),
     })),
@@ -130,7 +130,7 @@ function inNewFile(plan: BuildPlan): BuildPlan {
   return { ...plan, relations: new Map(), nodes }
 }
 
-/** `reason`: why the model must be built from scratch; null if it was made from the same. */
+/** `reason`: why it must be built from scratch; null if the published one has the same inputs. */
 function planNode(
   node: ModelNode,
   { relations }: PublishedState,
@@ -175,12 +175,12 @@ function reasonToCreate(
   node: ModelNode,
   models: readonly ModelNode[],
   { models: published, problem }: PublishedState,
-  now: ReadonlyMap<string, MadeBy>,
+  now: ReadonlyMap<string, InputDigests>,
 ): string | null {
   const before = published.get(node.name)
   if (before === undefined) return problem ?? NEW
   if (!before.isSameEngine) return `it was built with ${before.engine}`
-  if (before.whole === now.get(node.name)?.whole) return null
+  if (before.withAncestors === now.get(node.name)?.withAncestors) return null
   const isChanged = (name: string): boolean => published.get(name)?.own !== now.get(name)?.own
   const lineage = reach([node.name], new Map(models.map((each) => [each.name, each.dependsOn])))
   const names = models.map(({ name }) => name)
@@ -188,8 +188,8 @@ function reasonToCreate(
   return `changed since: ${changed.join(', ')}`
 }
 
-function sourceFacts({ sourceMaking, sourceContent }: BuildOptions): SourceFacts {
-  return { making: sourceMaking ?? (() => ''), content: sourceContent ?? (() => null) }
+function sourceFacts({ sourceStatements, sourceContent }: BuildOptions): SourceFacts {
+  return { statements: sourceStatements ?? (() => ''), content: sourceContent ?? (() => null) }
 }
 
 /** What the failed build did not build, what was changed since, and what reads it. */
@@ -204,13 +204,13 @@ async function historyFor(
 ): Promise<Past> {
   const { artifacts, select = '', exclude = '' } = options
   const all = new Set(models.map(({ name }) => name))
-  const made = madeBy(models, all, state.models, sourceFacts(options))
+  const digests = inputDigests(models, all, state.models, sourceFacts(options))
   const isAsked = retryOf !== undefined || `${select} ${exclude}`.includes('result:')
   const last = isAsked && artifacts !== undefined ? await readLastResults(artifacts.folder) : null
   if (retryOf !== undefined && last?.runId !== retryOf) throw noResults(retryOf)
   return {
     isNew: (model) => !state.models.has(model),
-    isModified: (model) => state.models.get(model)?.own !== made.get(model)?.own,
+    isModified: (model) => state.models.get(model)?.own !== digests.get(model)?.own,
     results: last?.byModel ?? null,
   }
 }

@@ -16,8 +16,8 @@ export interface CheckedModels {
 
 /**
  * Runs the checks, each in its scope, except those that read a `missing` model. Checks that may
- * read the replaced intervals run one by one; the others run concurrently on the second
- * connection.
+ * read the replaced intervals run one by one, and the others one by one on the second connection
+ * at the same time.
  */
 export async function runChecks(
   context: BuildContext,

@@ -22,7 +22,7 @@ import { loadSnapshot, saveSnapshot } from './snapshots.ts'
 import { buildOnSpark } from './spark.ts'
 import type { BuiltOnSpark } from './spark-loader.ts'
 
-export interface Filled {
+export interface ExecutedPlan {
   readonly models: readonly BuiltModel[]
   /** The unit tests that ran: those of changed models, or all in a full refresh. */
   readonly unitTests: readonly UnitTestResult[]
@@ -35,11 +35,15 @@ export interface Filled {
 }
 
 /** Executes the plan in the file at `path`: models, checks, records. */
-export function executePlan(path: string, building: Building, plan: BuildPlan): Promise<Filled> {
-  return inFile(path, building, (context) => fill(context, plan))
+export function executePlan(
+  path: string,
+  building: Building,
+  plan: BuildPlan,
+): Promise<ExecutedPlan> {
+  return inFile(path, building, (context) => executeIn(context, plan))
 }
 
-async function fill(context: BuildContext, plan: BuildPlan): Promise<Filled> {
+async function executeIn(context: BuildContext, plan: BuildPlan): Promise<ExecutedPlan> {
   const { db, now, runId, project, sourceSql, retry = false, asOf = null } = context
   const hasRemovedValues = await watchReferences(db, plan)
   await dropRelations(db, plan)
@@ -144,7 +148,7 @@ async function buildModels(context: BuildContext, plan: BuildPlan): Promise<Buil
   const building = nodes.map((planned) => ({
     name: planned.node.name,
     dependsOn: planned.node.dependsOn,
-    isFirst: planned.node.increment !== null,
+    lane: planned.node.increment === null ? 'other' : 'incremental',
     work: () => buildNode(planned),
   }))
   const describing = nodes
@@ -152,14 +156,14 @@ async function buildModels(context: BuildContext, plan: BuildPlan): Promise<Buil
     .map(({ node }) => ({
       name: `comments of ${node.name}`,
       dependsOn: [node.name],
-      isFirst: true,
+      lane: 'incremental',
       work: async () => {
         if (!missing.has(node.name)) await context.db.run(commentsSql(node))
       },
     }))
   await runScheduled(
     [...building, ...describing],
-    ({ isFirst }) => isFirst,
+    ({ lane }) => lane,
     ({ work }) => work(),
   )
   const inOrder = <T>(found: ReadonlyMap<string, T>): T[] =>

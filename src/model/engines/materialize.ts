@@ -7,7 +7,7 @@ import type { UnitTestResult } from '../checks/unit-tests.ts'
 import { ProjectError, StatementError } from '../project/errors.ts'
 import { keyOf } from '../project/properties.ts'
 import { explainSeed, verifySeed } from '../project/seeds.ts'
-import { kindOf, type Making, type ModelNode, type Project } from '../project/types.ts'
+import { kindOf, type Statements, type ModelNode, type Project } from '../project/types.ts'
 import { changedIntervals, changedRows } from './duckdb.ts'
 import { takeSnapshot } from './snapshots.ts'
 import { compileProject, type CompileOptions } from '../project/compile.ts'
@@ -134,7 +134,11 @@ async function create(db: Database, node: ModelNode): Promise<void> {
  * number of these intervals. Row numbers distinguish old rows from new ones: a copy next to the
  * table would be written twice.
  */
-async function update(db: Database, node: ModelNode, { preHooks, sql }: Making): Promise<number> {
+async function update(
+  db: Database,
+  node: ModelNode,
+  { preHooks, sql }: Statements,
+): Promise<number> {
   const { relation, unique_key: key } = node
   const columns = key.map(identifier).join(', ')
   const changed = changedIntervals(node)

@@ -4,7 +4,7 @@ import { identifier, literal, type Database } from '../../lib/duckdb.ts'
 import { grouped } from '../../lib/grouped.ts'
 import type { BuildContext, SparkEngine } from '../build/context.ts'
 import type { BuildPlan, NodePlan } from '../build/plan.ts'
-import { planChecks, type Check } from '../checks/plan.ts'
+import { checksOf, type Check } from '../checks/plan.ts'
 import { differencesSql } from '../checks/unit-tests.ts'
 import { compileProject } from '../project/compile.ts'
 import { StatementError } from '../project/errors.ts'
@@ -97,7 +97,7 @@ export async function writeJob(
   }
   const isCounted = new Set(checks.map(({ check }) => check))
   const counts = together(
-    planChecks(compiled, compiled.models).filter(({ check }) => isCounted.has(check)),
+    checksOf(compiled, compiled.models).filter(({ check }) => isCounted.has(check)),
   )
   const path = join(folder, 'job.json')
   const job = {

@@ -9,7 +9,7 @@ import { modelConfigShape, testConfigShape, type UnitTestInput } from './shapes.
 import { readTemplate } from './template.ts'
 import type {
   Described,
-  Making,
+  Statements,
   Model,
   ModelNode,
   ModelSettings,
@@ -100,16 +100,16 @@ function settingsOf(model: Model, rendered: Rendered): ModelSettings {
 function modelNode(model: Model, settings: ModelSettings, names: ProjectNames): ModelNode {
   const { pre_hook: hooks } = settings
   const own = { ...names, self: `${settings.schema}.${model.name}` }
-  const whole = makingOf(model, hooks, own)
+  const full = statementsOf(model, hooks, own)
   const isIncremental = settings.materialized === 'incremental'
-  const increment = isIncremental ? makingOf(model, hooks, { ...own, isIncremental }) : null
-  const both = increment === null ? [whole] : [whole, increment]
+  const increment = isIncremental ? statementsOf(model, hooks, { ...own, isIncremental }) : null
+  const both = increment === null ? [full] : [full, increment]
   const all = both.flatMap(({ body, hooks: own }) => [body, ...own])
   return {
-    ...nodeOf(model, settings, whole.making),
-    increment: increment?.making ?? null,
+    ...nodeOf(model, settings, full.statements),
+    increment: increment?.statements ?? null,
     dependsOn: refsOf(all),
-    hookReads: refsOf(both.flatMap((making) => making.hooks)),
+    hookReads: refsOf(both.flatMap((statements) => statements.hooks)),
     sources: [...new Set(all.flatMap(({ sources }) => sources))],
   }
 }
@@ -124,12 +124,12 @@ function snapshotNode(snapshot: Snapshot, relations: ReadonlyMap<string, string>
   const relation = relations.get(of)
   if (relation === undefined) throw unknownName(documented, 'model', of, relations.keys())
   const settings = { ...config, materialized: 'snapshot' } as const
-  const making = { preHooks: [], sql: `select * from ${relation}` }
-  return { ...nodeOf(snapshot, settings, making), snapshot: rule, dependsOn: [of] }
+  const statements = { preHooks: [], sql: `select * from ${relation}` }
+  return { ...nodeOf(snapshot, settings, statements), snapshot: rule, dependsOn: [of] }
 }
 
 /** A node that reads nothing. */
-function nodeOf(described: Described, settings: ModelSettings, making: Making): ModelNode {
+function nodeOf(described: Described, settings: ModelSettings, statements: Statements): ModelNode {
   const { name, file, description, columns, tests, documented } = described
   const { materialized, schema, tags, meta, unique_key } = settings
   return {
@@ -144,7 +144,7 @@ function nodeOf(described: Described, settings: ModelSettings, making: Making): 
     tags,
     meta,
     unique_key,
-    ...making,
+    ...statements,
     relation: `${settings.schema}.${name}`,
     increment: null,
     seed: null,
@@ -155,17 +155,17 @@ function nodeOf(described: Described, settings: ModelSettings, making: Making): 
   }
 }
 
-function makingOf(
+function statementsOf(
   { template, file }: Model,
   hooks: readonly string[],
   names: Names,
-): { making: Making; body: Rendered; hooks: readonly Rendered[] } {
+): { statements: Statements; body: Rendered; hooks: readonly Rendered[] } {
   const body = render(template, names)
   const rendered = hooks.map((hook) =>
     render(readTemplate(hook, `${file} (pre_hook)`, template.macros), names),
   )
   const preHooks = rendered.map(({ sql }) => sql.trim()).filter((sql) => sql !== '')
-  return { making: { preHooks, sql: needSql(body, file) }, body, hooks: rendered }
+  return { statements: { preHooks, sql: needSql(body, file) }, body, hooks: rendered }
 }
 
 function refsOf(rendered: readonly Rendered[]): string[] {

@@ -67,7 +67,7 @@ export function throwAll([first, ...others]: readonly AppError[]): void {
   throw others.length === 0 ? first : new ManyFailedError(first, others)
 }
 
-/** Whether a damaged base file may be the cause, rather than the project or a check. */
+/** Whether a damaged previous warehouse may be the cause, rather than the project or a check. */
 export function mayBeDamaged(error: unknown): boolean {
   if (error instanceof ManyFailedError) return error.errors.some(mayBeDamaged)
   return !(error instanceof AppError) || error instanceof StatementError

@@ -189,17 +189,17 @@ export interface FreshnessRule extends FreshnessLimits {
 }
 
 /** The statements to run before a model, and the select of its rows. */
-export interface Making {
+export interface Statements {
   readonly preHooks: readonly string[]
   readonly sql: string
 }
 
 /** A model, seed or snapshot as it will be built. */
-export interface ModelNode extends Described, Omit<ModelSettings, 'pre_hook'>, Making {
+export interface ModelNode extends Described, Omit<ModelSettings, 'pre_hook'>, Statements {
   /** `schema.name` */
   readonly relation: string
   /** Updates the table of an incremental model if it exists; null for other models. */
-  readonly increment: Making | null
+  readonly increment: Statements | null
   readonly seed: Seed | null
   readonly snapshot: SnapshotRule | null
   /** Names of models, seeds and snapshots. */

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { messageOf, UsageError } from '../../lib/errors.ts'
 import { Database, identifier, literal } from '../../lib/duckdb.ts'
 import { statement, fill } from '../../lib/package.ts'
-import type { MadeBy } from '../build/fingerprint.ts'
+import type { InputDigests } from '../build/fingerprint.ts'
 import type { CheckResult } from '../checks/plan.ts'
 import { engineOf, relationsIn, type Relations } from '../engines/duckdb.ts'
 import type { SparkSettings } from '../engines/spark-submit.ts'
@@ -75,18 +75,18 @@ export async function writeCheckResults(
   await replaceRows(db, 'meta.check_results', 'check_name', rows)
 }
 
-/** Digests of what models were made from, by name. */
-interface Makings {
-  readonly madeBy: ReadonlyMap<string, MadeBy>
-  /** Digests of their unit tests. */
+/** Digests of models, by name. */
+interface Digests {
+  readonly inputDigests: ReadonlyMap<string, InputDigests>
+  /** Of their unit tests. */
   readonly unitTestDigests: ReadonlyMap<string, string>
 }
 
-/** Writes what the models were made by; the others have the record of an earlier build. */
+/** Writes what the models were made from; the others have the record of an earlier build. */
 export async function writeModels(
   db: Database,
   models: readonly ModelNode[],
-  { madeBy, unitTestDigests }: Makings,
+  { inputDigests, unitTestDigests }: Digests,
   { runId, engine }: { readonly runId: string; readonly engine: string },
 ): Promise<void> {
   const rows = models.map(({ schema, name, materialized }) => ({
@@ -94,9 +94,9 @@ export async function writeModels(
     model: name,
     materialized,
     run_id: runId,
-    made_by: madeBy.get(name)?.own,
-    fingerprint: madeBy.get(name)?.whole,
-    content: madeBy.get(name)?.content ?? null,
+    made_by: inputDigests.get(name)?.own,
+    fingerprint: inputDigests.get(name)?.withAncestors,
+    content: inputDigests.get(name)?.content ?? null,
     unit_tests: unitTestDigests.get(name) ?? null,
     engine,
   }))
@@ -118,7 +118,7 @@ export async function writeColumns(db: Database, models: readonly ModelNode[]): 
   await db.rows(statement('meta/columns'), { rows: JSON.stringify(rows) })
 }
 
-interface PublishedModel extends MadeBy {
+interface PublishedModel extends InputDigests {
   /** What made it, by `engineOf`. */
   readonly engine: string
   /** True when they are those of this build. */
@@ -162,9 +162,9 @@ export async function readPublishedState(
     await using db = await Database.open(path, { readOnly: true })
     const engine = await engineOf(db, spark)
     const models = modelRows.parse(await db.rows('from meta.models')).map((row) => {
-      const { made_by: own, fingerprint: whole, content, unit_tests: unitTests } = row
+      const { made_by: own, fingerprint: withAncestors, content, unit_tests: unitTests } = row
       const isSameEngine = row.engine === engine
-      const model = { own, whole, content, engine: row.engine, isSameEngine, unitTests }
+      const model = { own, withAncestors, content, engine: row.engine, isSameEngine, unitTests }
       return [row.model, model] as const
     })
     const passed = checkRows.parse(

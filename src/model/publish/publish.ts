@@ -1,9 +1,9 @@
 import { Database } from '../../lib/duckdb.ts'
 import { removeFile, syncFile } from '../../lib/files.ts'
 import { publishFile } from '../../lake/published.ts'
-import type { BaseFile } from '../build/base-file.ts'
+import type { PreviousWarehouse } from '../build/previous-warehouse.ts'
 import type { Building } from '../build/context.ts'
-import { digest, type MadeBy } from '../build/fingerprint.ts'
+import { digest, type InputDigests } from '../build/fingerprint.ts'
 import type { Relations } from '../engines/duckdb.ts'
 import { kindOf, type ModelNode } from '../project/types.ts'
 
@@ -15,11 +15,11 @@ export async function publish(
   temporary: string,
   contents: Contents,
   building: Building,
-  baseFile: BaseFile,
+  previous: PreviousWarehouse,
 ): Promise<number | null> {
   const { target, runId, asOf = null, keep = 0, warn, now, emit, signal } = building
   try {
-    if (await isPublished(temporary, contents, building, baseFile)) {
+    if (await isPublished(temporary, contents, building, previous)) {
       await removeDatabase(temporary)
       emit({ type: 'warehouse.unchanged', path: target })
       return null
@@ -32,7 +32,7 @@ export async function publish(
       builtAt: new Date(now()).toISOString(),
       asOf: asOf === null ? null : new Date(asOf).toISOString(),
       ...contents,
-      present: baseFile.published,
+      present: previous.published,
       keep,
       warn,
     })
@@ -53,7 +53,7 @@ async function isPublished(
   temporary: string,
   { content, meta }: Contents,
   { fullRefresh = false, target }: Building,
-  { published, path }: BaseFile,
+  { published, path }: PreviousWarehouse,
 ): Promise<boolean> {
   if (path !== temporary || fullRefresh) return false
   if (published?.content !== content || published.meta !== meta) return false
@@ -88,15 +88,20 @@ export async function contentsOf(
   db: Database,
   {
     all,
-    madeBy,
-  }: { readonly all: readonly ModelNode[]; readonly madeBy: ReadonlyMap<string, MadeBy> },
+    inputDigests,
+  }: {
+    readonly all: readonly ModelNode[]
+    readonly inputDigests: ReadonlyMap<string, InputDigests>
+  },
   relations: Relations,
 ): Promise<Contents> {
   const models: string[] = []
   for (const node of all) {
-    const { whole = '', content = null } = madeBy.get(node.name) ?? {}
+    const { withAncestors = '', content = null } = inputDigests.get(node.name) ?? {}
     const rows = async () => (relations.has(node.relation) ? rowsOf(db, node.relation) : '')
-    models.push(`${node.name} ${kindOf(node) === 'view' ? whole : (content ?? (await rows()))}`)
+    models.push(
+      `${node.name} ${kindOf(node) === 'view' ? withAncestors : (content ?? (await rows()))}`,
+    )
   }
   const meta = all.map(({ relation }) => relations.get(relation)?.description ?? '')
   for (const [name, ofTheRun] of META) {

@@ -15,8 +15,8 @@ import { emptyState, readPublishedState, type PublishedState } from '../publish/
 import { adoptSnapshots, findLacking, unreadableHistory } from '../engines/snapshots.ts'
 import type { ModelNode } from '../project/types.ts'
 
-/** The file that a build continues from, and what it holds. */
-export interface BaseFile {
+/** The published warehouse that a build continues from, and what it holds. */
+export interface PreviousWarehouse {
   /** A copy that belongs to the build; null if it builds from scratch. */
   readonly path: string | null
   readonly state: PublishedState
@@ -35,10 +35,10 @@ export interface BaseFile {
  * AppError where the disk has no room for the copy, and where the published file holds
  * the only history of a snapshot and cannot be read.
  */
-export async function openBaseFile(
+export async function openPrevious(
   building: Building,
   snapshots: readonly ModelNode[],
-): Promise<BaseFile> {
+): Promise<PreviousWarehouse> {
   const { target, fullRefresh = false, retry = false, warn } = building
   const lacking = await findLacking(building, snapshots)
   const seen = await inspectPublished(target)
@@ -71,7 +71,7 @@ export async function openBaseFile(
 }
 
 /** The published file as it is, without a copy: to plan, not to build. */
-export async function readBaseFile({ target, spark }: BuildOptions): Promise<BaseFile> {
+export async function readPrevious({ target, spark }: BuildOptions): Promise<PreviousWarehouse> {
   const verdict = (await inspectPublished(target)) ?? (await verifyPublished(target))
   const isPublished = verdict.state === 'published'
   const state = isPublished
