@@ -100,7 +100,7 @@
     {%- endif %}
 {%- endmacro %}
 
-{% macro forget_days(fact) -%}
+{% macro clear_recorded_days(fact) -%}
     delete from {{ ref('int_fact_days') }} where fact_name = '{{ fact }}'
 {%- endmacro %}
 

@@ -1,5 +1,5 @@
 copy (
-    select * exclude (source)
+    select * exclude (day_or_file)
     from {{ rows }}
 ) to {{ file }} (
     format parquet,

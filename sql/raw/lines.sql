@@ -1,9 +1,9 @@
 -- The rows in files of lines. Lines without an ordinal are page headers, and
--- are skipped. `source`: the day in a file of several days, else the file.
+-- are skipped. `day_or_file`: the day in a file of several days, else the file.
 create or replace temp view lines as
 select
     * exclude (activity_date, filename),
-    coalesce(activity_date, filename) as source
+    coalesce(activity_date, filename) as day_or_file
 from read_csv(
     {{ files }},
     filename = true,

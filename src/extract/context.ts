@@ -28,7 +28,7 @@ export interface Pagination {
   /** The pages that the day last landed with; null if unknown, or once a page differs. */
   known: PaginatedDay | null
   /** To be called when the day has landed or failed. */
-  readonly landed: () => void
+  readonly onDone: () => void
 }
 
 /** What landing needs, with or without the network. */

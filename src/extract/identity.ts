@@ -102,7 +102,7 @@ export type Owners = Map<string, string>
  * Takes an organisation for one name of the configuration: two credentials of one organisation
  * would write one ledger at the same time. Returns the problem where another name has it.
  */
-export function takeOver(owners: Owners, orgId: string, name: string): UsageError | null {
+export function claimOrganisation(owners: Owners, orgId: string, name: string): UsageError | null {
   const owner = owners.get(orgId) ?? name
   owners.set(orgId, owner)
   if (owner === name) return null

@@ -52,9 +52,9 @@ export async function openLedger(
  * file that the ledger knows is found only when the file is read.
  */
 export async function ledgerOnceOpened(dataFolder: string, orgId: string): Promise<Ledger> {
-  const said = await readJournal(dataFolder, orgId)
-  const { unknownFiles, gone, inLake } = await compare(dataFolder, orgId, said)
-  const ledger = new Map(said.intervals)
+  const journal = await readJournal(dataFolder, orgId)
+  const { unknownFiles, gone, inLake } = await compare(dataFolder, orgId, journal)
+  const ledger = new Map(journal.intervals)
   const forget = ({ resource, day }: Interval) => ledger.delete(intervalKey(resource, day))
   gone.forEach(forget)
   for (const each of unknownFiles) ledger.set(intervalKey(each.resource, each.day), each)
@@ -69,12 +69,16 @@ interface Differences extends Reading {
   readonly unknownFiles: readonly Interval[]
 }
 
-async function compare(dataFolder: string, orgId: string, said: Said): Promise<Differences> {
+async function compare(
+  dataFolder: string,
+  orgId: string,
+  journal: JournalState,
+): Promise<Differences> {
   const inLake = await rawDays(dataFolder, orgId)
-  const days = unrecordedDays(dataFolder, orgId, inLake, said)
-  const reading = await readDays(dataFolder, orgId, days, said)
+  const days = unrecordedDays(dataFolder, orgId, inLake, journal)
+  const reading = await readDays(dataFolder, orgId, days, journal)
   const unknownFiles = reading.found.filter(({ resource, day, file }) => {
-    return said.intervals.get(intervalKey(resource, day))?.file !== file
+    return journal.intervals.get(intervalKey(resource, day))?.file !== file
   })
   return { ...reading, inLake, unknownFiles }
 }
@@ -88,18 +92,18 @@ export function unrecordedDays(
   dataFolder: string,
   orgId: string,
   inLake: readonly RawDay[],
-  said: Said,
+  journal: JournalState,
 ): readonly RawDay[] {
   const newer = inLake.filter((each) => {
     const newest = each.versions.at(-1)
     if (newest === undefined) return false
     const key = intervalKey(each.resource, each.day)
-    const interval = said.intervals.get(key)
-    if (interval?.file == null) return newest >= (knownFile(key, said) ?? '')
+    const interval = journal.intervals.get(key)
+    if (interval?.file == null) return newest >= (knownFile(key, journal) ?? '')
     return newest > interval.file && mayHoldNewer(each, interval)
   })
   return newer.filter(({ resource, day, versions }) => {
-    if (knownFile(intervalKey(resource, day), said) !== undefined) return true
+    if (knownFile(intervalKey(resource, day), journal) !== undefined) return true
     const failed = versionsIn(quarantineFolder(dataFolder, orgId, resource, day))
     return (versions.at(-1) ?? '') >= (failed.at(-1) ?? '')
   })
@@ -110,8 +114,7 @@ export function listedDays(days: readonly Pick<RawDay, 'resource' | 'day'>[]): s
   return someOf(days.map(({ resource, day }) => `${resource} ${day}`))
 }
 
-/** What a ledger says. */
-type Said = Pick<LedgerFile, 'intervals' | 'forgotten'>
+type JournalState = Pick<LedgerFile, 'intervals' | 'forgotten'>
 
 /**
  * Rebuilds an organisation's ledger from the lake. What the lake does not record (later
@@ -145,7 +148,7 @@ export async function rebuildLedger(
 }
 
 /** The newest version known to the ledger, even if its file was missing. */
-function knownFile(key: string, { intervals, forgotten }: Said): string | undefined {
+function knownFile(key: string, { intervals, forgotten }: JournalState): string | undefined {
   return intervals.get(key)?.file ?? forgotten.get(key)?.file
 }
 
@@ -178,22 +181,22 @@ async function readDays(
   dataFolder: string,
   orgId: string,
   days: readonly RawDay[],
-  said: Said,
+  journal: JournalState,
 ): Promise<Reading> {
-  const { verified, damaged } = await verifyAll(dataFolder, orgId, days, said)
+  const { verified, damaged } = await verifyAll(dataFolder, orgId, days, journal)
   const verifiedOf = grouped(verified, ({ resource, day }) => intervalKey(resource, day))
   const found: Interval[] = []
   const gone: Interval[] = []
   for (const each of days) {
     const { resource, day } = each
     const key = intervalKey(resource, day)
-    const known = said.intervals.get(key)
+    const known = journal.intervals.get(key)
     const versions = (verifiedOf.get(key) ?? []).sort((a, b) => (a.file < b.file ? -1 : 1))
     const failed = failedVersions(dataFolder, orgId, each, damaged)
     const isNamed = known !== undefined && !mayHoldNewer(each, known)
     const named = isNamed ? versions.find(({ file }) => file === known.file) : undefined
     const newest = named ?? versions.at(-1)
-    const least = knownFile(key, said) ?? failed.at(-1) ?? ''
+    const least = knownFile(key, journal) ?? failed.at(-1) ?? ''
     if (newest === undefined || newest.file < least) {
       if (known?.file != null) gone.push(known)
       continue
@@ -223,7 +226,7 @@ async function verifyAll(
   dataFolder: string,
   orgId: string,
   days: readonly RawDay[],
-  { intervals }: Said,
+  { intervals }: JournalState,
 ): Promise<VerifiedVersions> {
   const damaged: DamagedFile[] = []
   const files = []

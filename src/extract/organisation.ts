@@ -28,7 +28,7 @@ import {
   organisationMismatch,
   OrganisationError,
   identifyOrganisation,
-  takeOver,
+  claimOrganisation,
   warnOfClockAndRange,
   wrongAddress,
   type Identity,
@@ -66,7 +66,7 @@ export interface SyncOptions {
 /** Called while the run waits for answers, so that other work can be done meanwhile. */
 export interface SyncListeners {
   /** The run waits for its first answers. */
-  readonly onWaiting?: (orgId: string) => void
+  readonly onFirstWait?: (orgId: string) => void
   /** All missing days of a month, `YYYY-MM`, have landed or failed; other requests continue. */
   readonly onMonthComplete?: (orgId: string, month: string, ledger: Ledger) => void
 }
@@ -91,8 +91,8 @@ export async function syncOrganisation(options: SyncOptions): Promise<SyncResult
   const { world, dataFolder, organisation, owners } = options
   const remembered = (await readOrganisations(dataFolder)).get(organisation)
   const known = remembered?.orgId ?? null
-  const conflict = known === null ? null : takeOver(owners, known, organisation)
-  if (conflict !== null) return { ...nothing(known), stoppedBy: conflict }
+  const rememberedConflict = known === null ? null : claimOrganisation(owners, known, organisation)
+  if (rememberedConflict !== null) return { ...nothing(known), stoppedBy: rememberedConflict }
   const [identified, found] = await Promise.allSettled([
     identifyOrganisation(options.client, world, remembered),
     known === null ? null : openLedger(dataFolder, known, warner(world)),
@@ -109,8 +109,8 @@ export async function syncOrganisation(options: SyncOptions): Promise<SyncResult
     }
   }
   const orgId = known ?? identity.orgId ?? organisation
-  const isTaken = takeOver(owners, orgId, organisation)
-  if (isTaken !== null) return { ...nothing(null), stoppedBy: isTaken }
+  const conflict = claimOrganisation(owners, orgId, organisation)
+  if (conflict !== null) return { ...nothing(null), stoppedBy: conflict }
   const servedAs = identity.orgId ?? remembered?.servedAs ?? null
   const lastDay = latest(addDays(identity.today, -1), remembered?.lastDay)
   const remember = { orgId, servedAs, lastDay, skewMs: identity.skewMs }
@@ -158,15 +158,16 @@ async function execute(
   const warn = warner(world)
   await forgetMissing(orgId, ledger, missing, warn)
   const now = world.now() + identity.skewMs
-  const known = (await learnedSizes.read(dataFolder, orgId)) ?? new Map()
+  const savedSizes = (await learnedSizes.read(dataFolder, orgId)) ?? new Map()
   const when = { today: identity.today, now }
-  const tasks = planSync(ledger.intervals, { ...options.plan, ...when, windowSizes: known })
+  const tasks = planSync(ledger.intervals, { ...options.plan, ...when, windowSizes: savedSizes })
   announce(tasks, orgId, world)
+  // also keeps page buffers of days that --only or --from left out today
   const due = planSync(ledger.intervals, when)
   await removePageBuffers(dataFolder, orgId, paginatedDays([...tasks, ...due]))
   const checks = checksOf(options, now)
   const recorder = new IntervalRecorder(ledger, orgId, world, checks)
-  const windowSizes = new WindowSizes(known)
+  const windowSizes = new WindowSizes(savedSizes)
   const writer = new RawWriter({ dataFolder, orgId, ledger: ledger.intervals, database, warn })
   const landing = { dataFolder, orgId, runId, world, skewMs: identity.skewMs, writer, recorder }
   const context: FetchContext = {
@@ -191,7 +192,8 @@ async function execute(
       await fetchEntities(options, context, ledger)
     })
     const learned = windowSizes.learned(now)
-    if (!isDeepStrictEqual(known, learned)) await learnedSizes.write(dataFolder, orgId, learned)
+    if (!isDeepStrictEqual(savedSizes, learned))
+      await learnedSizes.write(dataFolder, orgId, learned)
     const counts = { ...recorder.counts, missing: stillMissing(missing, ledger.intervals) }
     const stoppedBy = stop ?? context.breaker.forbidden
     return { ...nothing(orgId), ...counts, isReached: true, stoppedBy }
@@ -200,7 +202,7 @@ async function execute(
   }
 }
 
-/** Maximum users in memory of days that wait to land; a day counts as 1/32 of it or more. */
+/** Maximum users in memory of days that wait to land; a day counts as 1/32 of it and its users. */
 const MOST_WAITING = 16_384
 
 /** Returns the expected error that stops the run. @throws any other error */
@@ -225,7 +227,7 @@ async function fetchPlan(
     listeners?.onMonthComplete?.(context.orgId, month, intervals)
   })
   const fetching = fetchAll(context, tasks, plan.resources ?? RESOURCES, done)
-  listeners?.onWaiting?.(context.orgId)
+  listeners?.onFirstWait?.(context.orgId)
   await fetching
 }
 

@@ -206,19 +206,19 @@ function fold(journal: string, before: Folded = NOTHING): Folded {
   const last = whole.pop() ?? ''
   const lines = before.lines + whole.length
   for (const [index, line] of [...whole, last].entries()) {
-    const said = line === '' ? null : readLine(line)
-    if (said === null) continue
-    if (said === undefined) {
+    const entry = line === '' ? null : readLine(line)
+    if (entry === null) continue
+    if (entry === undefined) {
       damaged.push(before.lines + index + 1)
       continue
     }
-    const key = intervalKey(said.resource, said.day)
-    if (said.status === 'missing') {
+    const key = intervalKey(entry.resource, entry.day)
+    if (entry.status === 'missing') {
       intervals.delete(key)
-      if (said.file !== undefined) forgotten.set(key, said)
+      if (entry.file !== undefined) forgotten.set(key, entry)
     } else {
-      intervals.set(key, said)
-      if (said.file !== null) forgotten.delete(key)
+      intervals.set(key, entry)
+      if (entry.file !== null) forgotten.delete(key)
     }
   }
   const isCutOff = last !== ''

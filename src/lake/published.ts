@@ -84,7 +84,7 @@ export async function publishFile(temporary: string, publication: Publication): 
       warn(`the published warehouse could not be kept for a rollback: ${String(error)}`)
     })
   }
-  await putInPlace(temporary, target, runId)
+  await replacePublished(temporary, target, runId)
   await prune(publication, records, record)
   return bytes
 }
@@ -136,14 +136,14 @@ export async function putBack(target: string, record: PublishedRecord): Promise<
       target,
       records.toSorted((a, b) => (a.runId < b.runId ? -1 : 1)),
     )
-    await putInPlace(temporary, target, record.runId)
+    await replacePublished(temporary, target, record.runId)
   } finally {
     await removeFile(temporary)
   }
 }
 
 /** Removes the old file's log first, because it would be applied to the new file. */
-async function putInPlace(temporary: string, target: string, runId: string): Promise<void> {
+async function replacePublished(temporary: string, target: string, runId: string): Promise<void> {
   await rm(`${target}.wal`, { recursive: true, force: true })
   await moveFolderAway(target, runId)
   await commitFile(temporary, target)

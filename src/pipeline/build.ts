@@ -3,13 +3,13 @@ import { landHooks } from './entity-resources.ts'
 import { ExitCode, UsageError } from '../lib/errors.ts'
 import {
   downgradeToPartial,
-  type BuildOutcome,
+  type StageResult,
   type RunContext,
   openLedgers,
   hasLanded,
 } from './run-context.ts'
 import type { PlannedModel } from '../model/index.ts'
-import { normalizeAndRead, type Ready } from './normalize.ts'
+import { normalizeAndRead, type BaseAndProject } from './normalize.ts'
 import {
   planModels,
   publishModels,
@@ -22,15 +22,15 @@ import { knownOrganisations } from '../lake/ledger.ts'
 import { dataAsOf } from './point-in-time.ts'
 
 /** Raw → base → models → published warehouse. Needs no network. */
-export async function build(context: RunContext, options: BuildChoice): Promise<BuildOutcome> {
+export async function build(context: RunContext, options: BuildChoice): Promise<StageResult> {
   const { dataFolder } = context.config
   await openLedgers(context)
   if (options.asOf === undefined) await landHooks(context)
-  const orgIds = requireSome(context, await knownOrganisations(dataFolder))
+  const orgIds = requireOrganisations(context, await knownOrganisations(dataFolder))
   if (options.select !== undefined) await refusePast(dataFolder, '--select')
   if (options.exclude !== undefined) await refusePast(dataFolder, '--exclude')
   if (options.asOf !== undefined) return buildPast(context, orgIds, options, options.asOf)
-  return publishWhatIsLeft(context, orgIds, options, await normalizeAndRead(context))
+  return publishIfLanded(context, orgIds, options, await normalizeAndRead(context))
 }
 
 /** What `build` would do with each model, of base as it is. Writes nothing, and needs no lock. */
@@ -38,7 +38,7 @@ export async function planOfModels(
   context: RunContext,
   choice: ModelChoice,
 ): Promise<readonly PlannedModel[]> {
-  const orgIds = requireSome(context, await knownOrganisations(context.config.dataFolder))
+  const orgIds = requireOrganisations(context, await knownOrganisations(context.config.dataFolder))
   return planModels(context, await readProject(context), orgIds, choice)
 }
 
@@ -47,7 +47,7 @@ async function buildPast(
   orgIds: readonly string[],
   options: BuildChoice,
   asOf: number,
-): Promise<BuildOutcome> {
+): Promise<StageResult> {
   const pointInTime = await dataAsOf(context.config.dataFolder, orgIds, asOf)
   await rm(pointInTime.baseIn, { recursive: true, force: true })
   const { project } = await normalizeAndRead(context, pointInTime)
@@ -60,12 +60,12 @@ async function buildPast(
   return { exitCode: ExitCode.complete, problems: [] }
 }
 
-export async function publishWhatIsLeft(
+export async function publishIfLanded(
   context: RunContext,
   orgIds: readonly string[],
   options: BuildChoice,
-  { missing, project }: Ready,
-): Promise<BuildOutcome> {
+  { missing, project }: BaseAndProject,
+): Promise<StageResult> {
   const outcome = downgradeToPartial(missing, { exitCode: ExitCode.complete, problems: [] })
   if (!(await hasLanded(context.config.dataFolder, orgIds))) {
     if (missing > 0) return outcome
@@ -76,7 +76,10 @@ export async function publishWhatIsLeft(
 }
 
 /** @throws UsageError when there is no organisation. */
-export function requireSome(context: RunContext, orgIds: readonly string[]): readonly string[] {
+export function requireOrganisations(
+  context: RunContext,
+  orgIds: readonly string[],
+): readonly string[] {
   if (orgIds.length > 0) return orgIds
   throw nothingToBuild(context)
 }

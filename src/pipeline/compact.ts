@@ -15,7 +15,7 @@ import {
   openLedgers,
   timed,
   warner,
-  type BuildOutcome,
+  type StageResult,
   type RunContext,
 } from './run-context.ts'
 
@@ -31,7 +31,7 @@ export interface Merged {
   readonly bytesAfter: number
 }
 
-export interface CompactOutcome extends BuildOutcome {
+export interface CompactOutcome extends StageResult {
   readonly merged: readonly Merged[]
 }
 

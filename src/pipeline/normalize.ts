@@ -16,7 +16,7 @@ import { spillFolder } from '../lib/spill.ts'
 import { latestData, type PointInTime } from './point-in-time.ts'
 
 /** What models are made from. */
-export interface Ready {
+export interface BaseAndProject {
   /** Days that are missing because of damaged files. */
   readonly missing: number
   readonly project: Project
@@ -26,7 +26,7 @@ export interface Ready {
 export async function normalizeAndRead(
   context: RunContext,
   pointInTime: PointInTime = latestData(context.config.dataFolder),
-): Promise<Ready> {
+): Promise<BaseAndProject> {
   const reading = readProject(context)
   await using engine = new BaseEngine(context.config.dataFolder)
   const missing = await normalizeAll(context, pointInTime, { engine })

@@ -2,7 +2,7 @@ import { TransportError } from '../client/index.ts'
 import { AppError, ExitCode, messageOf, PartialError } from '../lib/errors.ts'
 import type { EventOf } from '../lib/events.ts'
 import type { SyncResult } from '../extract/organisation.ts'
-import { downgradeToPartial, type BuildOutcome } from './run-context.ts'
+import { downgradeToPartial, type StageResult } from './run-context.ts'
 
 /** The result of one organisation. */
 export interface OrganisationResult extends SyncResult {
@@ -13,7 +13,7 @@ export interface OrganisationResult extends SyncResult {
 }
 
 /** The outcome of landing, with one problem for each organisation that did not finish. */
-export interface SyncOutcome extends BuildOutcome {
+export interface SyncOutcome extends StageResult {
   readonly results: readonly OrganisationResult[]
   /** False when no organisation could be reached: then there is nothing new to build. */
   readonly isAnyReached: boolean

@@ -1,9 +1,9 @@
 import { ExitCode } from '../lib/errors.ts'
-import type { BuildOutcome, RunContext } from './run-context.ts'
+import type { StageResult, RunContext } from './run-context.ts'
 import { rollBack } from '../serve/rollback.ts'
 
 /** Publishes a file that was published before: the one of the run `to`, or the one before. */
-export async function rollback(context: RunContext, to: string | undefined): Promise<BuildOutcome> {
+export async function rollback(context: RunContext, to: string | undefined): Promise<StageResult> {
   const { config, world, runId } = context
   const options = { dataFolder: config.dataFolder, runId, now: world.now, to }
   const done = await rollBack(options)

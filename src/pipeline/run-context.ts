@@ -16,13 +16,13 @@ export interface RunContext {
 }
 
 /** Result of a stage that needs no network. */
-export interface BuildOutcome {
+export interface StageResult {
   readonly exitCode: ExitCode
   readonly problems: readonly Error[]
 }
 
 /** Downgrades a complete outcome to partial if the work found missing files. */
-export function downgradeToPartial<T extends BuildOutcome>(missing: number, outcome: T): T {
+export function downgradeToPartial<T extends StageResult>(missing: number, outcome: T): T {
   if (missing === 0 || outcome.exitCode !== ExitCode.complete) return outcome
   const files = missing === 1 ? 'a file of the lake was' : `${missing} files of the lake were`
   const problem = new PartialError(`${files} damaged or gone`, {

@@ -5,7 +5,7 @@ import { outcomeOf, type OrganisationResult, type SyncOutcome } from './outcome.
 import { mapLimit } from '../lib/concurrency.ts'
 import { diskFault } from '../lib/disk.ts'
 import { AppError, asError, ExitCode, LockedError, messageOf } from '../lib/errors.ts'
-import { takeOver, type Owners } from '../extract/identity.ts'
+import { claimOrganisation, type Owners } from '../extract/identity.ts'
 import { LandingDatabase } from '../extract/land/landing-database.ts'
 import {
   nothing,
@@ -16,7 +16,7 @@ import {
 import { readOrganisations } from '../lake/organisations.ts'
 import { downgradeToPartial, timed, type RunContext, openLedgers } from './run-context.ts'
 import { normalizeAll } from './normalize.ts'
-import { Prefetch } from './prefetch.ts'
+import { EarlyBase } from './early-base.ts'
 import { learnedLimits } from '../lake/state-file.ts'
 import { latestData } from './point-in-time.ts'
 import { setFlagsFromString } from 'node:v8'
@@ -26,17 +26,17 @@ export async function sync(context: RunContext, selection: SyncSelection): Promi
   return inLowMemoryMode(() => landAndNormalize(context, selection))
 }
 
-/** Calls `onWaiting` when the first answers are waited for. */
+/** Calls `whileWaiting` when the run begins to wait for answers. */
 export async function landAndNormalize(
   context: RunContext,
   selection: SyncSelection,
-  onWaiting: () => void = () => undefined,
+  whileWaiting: () => void = () => undefined,
 ): Promise<SyncOutcome> {
-  await using prefetch = new Prefetch(context, onWaiting)
-  const landed = await land(context, selection, prefetch)
+  await using earlyBase = new EarlyBase(context, whileWaiting)
+  const landed = await land(context, selection, earlyBase)
   if (!landed.isAnyReached || isStopped(context)) return landed
   const pointInTime = latestData(context.config.dataFolder)
-  return downgradeToPartial(await normalizeAll(context, pointInTime, prefetch), landed)
+  return downgradeToPartial(await normalizeAll(context, pointInTime, earlyBase), landed)
 }
 
 /** Source → raw, several organisations at a time. */
@@ -71,7 +71,7 @@ async function knownOwners({ dataFolder, hosts }: Config): Promise<Owners> {
   const owners: Owners = new Map()
   for (const { name } of hosts()) {
     const orgId = known.get(name)?.orgId
-    if (orgId !== undefined) takeOver(owners, orgId, name)
+    if (orgId !== undefined) claimOrganisation(owners, orgId, name)
   }
   return owners
 }

@@ -1,6 +1,6 @@
 import { ChecksFailedError, ExitCode, PartialError } from '../lib/errors.ts'
 import { createFactViews } from '../model/index.ts'
-import { timed, type BuildOutcome, type RunContext } from './run-context.ts'
+import { timed, type StageResult, type RunContext } from './run-context.ts'
 import type { SyncOutcome } from './outcome.ts'
 import { sync } from './sync.ts'
 import { readProject } from './publish.ts'
@@ -14,7 +14,7 @@ import {
 } from '../serve/verify/verify.ts'
 import { refusePast } from '../serve/rollback.ts'
 
-export interface VerifyOutcome extends BuildOutcome {
+export interface VerifyOutcome extends StageResult {
   /** Null when the platform could not be asked. */
   readonly verification: Verification | null
 }

@@ -12,7 +12,7 @@ import { Database, literal, type Row } from '../../src/lib/duckdb.ts'
 import { build } from '../../src/pipeline/build.ts'
 import { compact, planOfMerges } from '../../src/pipeline/compact.ts'
 import { rebuild } from '../../src/pipeline/rebuild.ts'
-import type { BuildOutcome, RunContext } from '../../src/pipeline/run-context.ts'
+import type { StageResult, RunContext } from '../../src/pipeline/run-context.ts'
 import { sync } from '../../src/pipeline/sync.ts'
 import { verify } from '../../src/pipeline/verify.ts'
 import { folderOfFile } from '../support/folders.ts'
@@ -128,7 +128,7 @@ async function ledgerOf(data: string): Promise<unknown[]> {
   return [...(await LedgerFile.read(data, ORG))].sort(([a], [b]) => (a < b ? -1 : 1))
 }
 
-async function complete(work: Promise<BuildOutcome>): Promise<void> {
+async function complete(work: Promise<StageResult>): Promise<void> {
   const { exitCode, problems } = await work
   expect(problems.map(({ message }) => message)).toEqual([])
   expect(exitCode).toBe(0)

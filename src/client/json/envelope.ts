@@ -100,8 +100,8 @@ export function validateMetadata(path: string, rest: unknown): void {
     const asked = searchParams.get(parameter)
     if (typeof claimed !== 'string' || claimed.slice(0, 10) === asked) continue
     const day = claimed.slice(0, 10)
-    const said = isDay(day) ? day : kindOf(claimed)
-    throw new SyntaxError(`'meta.${field}' is ${said}, but ${asked ?? 'none'} was asked for`)
+    const shown = isDay(day) ? day : kindOf(claimed)
+    throw new SyntaxError(`'meta.${field}' is ${shown}, but ${asked ?? 'none'} was asked for`)
   }
   const isPage = pathname.endsWith('/users') || searchParams.has('limit')
   if (isPage && (typeof meta !== 'object' || meta === null)) {

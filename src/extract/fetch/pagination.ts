@@ -21,7 +21,7 @@ import { DAY_TOTALS, type Resource } from '../../lake/resources.ts'
 import { entityOf, usersOfPage } from './rows.ts'
 
 /**
- * Fetches one day of users, page by page. The day lands in the background, and `landed` is
+ * Fetches one day of users, page by page. The day lands in the background, and `onDone` is
  * called then. An interrupted day resumes after its last page. A day that is not available is
  * recorded as failed; its pages are kept for the next run, unless the pages themselves are
  * wrong.
@@ -30,9 +30,9 @@ export async function fetchUsersDay(
   context: FetchContext,
   resource: Resource,
   day: Day,
-  landed: () => void = () => undefined,
+  onDone: () => void = () => undefined,
 ): Promise<void> {
-  const pagination = await openPagination(context, resource, day, landed)
+  const pagination = await openPagination(context, resource, day, onDone)
   try {
     await readPages(context, pagination)
   } catch (error) {
@@ -41,7 +41,7 @@ export async function fetchUsersDay(
     if (abortsRun(error) && !isForbidden(error)) throw error
     context.breaker.failed(resource.name, error)
     await context.recorder.failed(resource.name, [day], error)
-    landed()
+    onDone()
     return
   }
   context.breaker.succeeded(resource.name)
@@ -55,14 +55,14 @@ async function openPagination(
   context: FetchContext,
   resource: Resource,
   day: Day,
-  landed: () => void,
+  onDone: () => void,
 ): Promise<Pagination> {
   const users = new Set<string>()
   const path = bufferPath(context, resource.name, day, 'pages')
   const buffer = await PageBuffer.open(path, (item) => {
     users.add(entityOf(servedRow(item)))
   })
-  const pagination: Pagination = { resource, day, buffer, users, known: null, landed }
+  const pagination: Pagination = { resource, day, buffer, users, known: null, onDone }
   const [first] = buffer.headers
   if (first === undefined || buffer.arePagesKnown)
     pagination.known = await context.writer.paginatedDay(resource.name, day)
@@ -167,8 +167,8 @@ function idOf({ orgId }: FetchContext, { resource, day }: Pagination) {
 }
 
 /** Identifies the landed versions of a day's totals, without comparing times. */
-export function totalsVersion(known: Ledger, day: Day): string {
-  return DAY_TOTALS.map(({ name }) => known.get(intervalKey(name, day))?.file ?? 'none').join(' ')
+export function totalsVersion(ledger: Ledger, day: Day): string {
+  return DAY_TOTALS.map(({ name }) => ledger.get(intervalKey(name, day))?.file ?? 'none').join(' ')
 }
 
 function endless({ request, requestId }: AnswerOrigin): ContradictionError {
@@ -205,7 +205,7 @@ export async function landPaginatedDays(
   })
   for (const { buffer } of paginations) buffer.discard()
   if (intervals.length > 0) await recorder.landed(resource.name, intervals)
-  for (const { landed } of paginations) landed()
+  for (const { onDone } of paginations) onDone()
   const others = all.filter((each) => each.resource !== resource)
   await landPaginatedDays(context, others)
 }

@@ -25,15 +25,18 @@ export interface VerifiedPage {
   readonly bytes: Uint8Array
 }
 
-const HEAD = `${TEXT}{"bytes":`
-const HEADER = ',"mark":'
+const LINE_START = `${TEXT}{"bytes":`
+const HEADER_KEY = ',"mark":'
 const CHECKSUM = ',"proof":"'
 const CHECKSUM_LENGTH = `${CHECKSUM}${'0'.repeat(8)}"}${TEXT}${NO_ROW}`.length
 const NEWLINE = 10
 
 /**
  * A page as it is in a page buffer: a line with its header, how many bytes of row lines
- * follow, and the CRC-32 of both; then the lines of its rows.
+ * follow, and the CRC-32 of both; then the lines of its rows. Without the quotes and separators:
+ *
+ *     {"bytes":1830,"mark":{"origin":{"page":1,…},…},"proof":"1f9e0a2b"}
+ *     {"date":"2026-01-14","user_id":"u1",…} 0 1 …
  *
  * @param roomFor returns a buffer of the given size to write into.
  */
@@ -43,7 +46,7 @@ export function pageText(
   roomFor: (bytes: number) => Buffer,
 ): Buffer {
   const lineBytes = Buffer.byteLength(lines)
-  const head = `${HEAD}${lineBytes}${HEADER}${JSON.stringify(header)}`
+  const head = `${LINE_START}${lineBytes}${HEADER_KEY}${JSON.stringify(header)}`
   const headBytes = Buffer.byteLength(head) + CHECKSUM_LENGTH
   const text = roomFor(headBytes + lineBytes)
   text.write(lines, headBytes)
@@ -76,19 +79,19 @@ export async function* verifiedPages(path: string): AsyncGenerator<VerifiedPage,
 const READ_BYTES = 1024 * 1024
 
 function firstOf(bytes: Buffer): 'cut off' | 'changed' | VerifiedPage {
-  const begins = bytes.subarray(0, HEAD.length).toString()
-  if (!HEAD.startsWith(begins) && !begins.startsWith(HEAD)) return 'changed'
+  const begins = bytes.subarray(0, LINE_START.length).toString()
+  if (!LINE_START.startsWith(begins) && !begins.startsWith(LINE_START)) return 'changed'
   const headEnd = bytes.indexOf(NEWLINE) + 1
   if (headEnd === 0) return 'cut off'
   const line = bytes.toString('utf8', 0, headEnd)
-  const length = /^\d{1,12}(?=,"mark":)/.exec(line.slice(HEAD.length))?.[0]
+  const length = /^\d{1,12}(?=,"mark":)/.exec(line.slice(LINE_START.length))?.[0]
   if (length === undefined) return 'changed'
   const size = headEnd + Number(length)
   if (size > bytes.byteLength) return 'cut off'
   const lines = bytes.subarray(headEnd, size)
   const head = line.slice(0, -CHECKSUM_LENGTH)
   if (!line.endsWith(checksumOf(lines, head))) return 'changed'
-  const header = JSON.parse(head.slice(head.indexOf(HEADER) + HEADER.length)) as PageHeader
+  const header = JSON.parse(head.slice(head.indexOf(HEADER_KEY) + HEADER_KEY.length)) as PageHeader
   return { items: itemsOf(lines.toString()), header, bytes: bytes.subarray(0, size) }
 }
 

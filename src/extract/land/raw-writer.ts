@@ -109,12 +109,12 @@ export class RawWriter {
     resource: string,
     days: readonly T[],
   ): Promise<(T & LandedDay)[]> {
-    const asked = await allOrThrow(
+    const compared = await allOrThrow(
       days.map(async (served) => {
         return { served, known: await this.#newestOf(resource, served.day, served.content.digest) }
       }),
     )
-    const fresh = asked.flatMap(({ served: { day, content }, known: { newest, times } }) => {
+    const fresh = compared.flatMap(({ served: { day, content }, known: { newest, times } }) => {
       if (newest !== undefined) return []
       const fetchedAt = Math.max(content.last.fetchedAt, ...times.map((time) => time + 1))
       const file = versionName(fetchedAt, content.digest)
@@ -122,7 +122,7 @@ export class RawWriter {
     })
     const written = await writeDays(this.#options, resource, fresh)
     return allOrThrow(
-      asked.map(async ({ served, known: { newest, landed } }) => {
+      compared.map(async ({ served, known: { newest, landed } }) => {
         const isNew = newest === undefined
         const { path, sha256 } = newest ?? writtenOf(written, served.day)
         return {

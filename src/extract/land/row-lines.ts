@@ -37,7 +37,7 @@ export const TEXT = '\x02'
 /** The end of a row's text in its line. */
 export const TEXT_END = `${TEXT}${FIELD}`
 
-/** The empty fields after `item` in a line that is not a row. */
+/** The empty fields after `item` in a line that is not a row: the columns of sql/raw/lines.sql. */
 export const NO_ROW = `${FIELD.repeat(6)}\n`
 
 /**

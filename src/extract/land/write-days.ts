@@ -77,7 +77,7 @@ function batches(versions: readonly NewVersion[]): Batch[] {
 interface NewFile extends NewVersion {
   readonly temporary: string
   /** Identifies its lines: the file if it holds only these lines, else the day. */
-  readonly source: string
+  readonly dayOrFile: string
 }
 
 async function writeBatch(
@@ -96,7 +96,7 @@ async function writeBatch(
       const own = 'openFile' in content.source ? await content.source.openFile() : undefined
       if (own !== undefined) lines.push(own)
       if ('rows' in content.source) others.push({ day, rows: content.source.rows() })
-      files.push({ ...version, temporary: temporaryPath(path), source: own?.path ?? day })
+      files.push({ ...version, temporary: temporaryPath(path), dayOrFile: own?.path ?? day })
     }
     if (others.length > 0) lines.push(writeLines(shared, others))
     await to.database.use((database) => copyDays(database, to.orgId, resource, files, lines))
@@ -131,9 +131,9 @@ async function copyDays(
     buffer_size: String(longest + 1),
   })
   const together = isAlone ? [] : ['create or replace temp table batch as from lines']
-  const copies = files.map(({ day, source, content: { last, digest }, fetchedAt, temporary }) =>
+  const copies = files.map(({ day, dayOrFile, content: { last, digest }, fetchedAt, temporary }) =>
     fill(LAND, {
-      rows: isAlone ? 'lines' : `batch where source = ${literal(source)}`,
+      rows: isAlone ? 'lines' : `batch where day_or_file = ${literal(dayOrFile)}`,
       file: literal(temporary),
       org_id: literal(orgId),
       resource: literal(resource),

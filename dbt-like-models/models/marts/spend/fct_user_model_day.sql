@@ -6,7 +6,7 @@
         unique_key=['org_id', 'activity_date'],
         pre_hook=[
             "{{ delete_other_days('fct_user_model_day', 'stg_platform__tokens_days') }}",
-            "{{ forget_days('fct_user_model_day') }}",
+            "{{ clear_recorded_days('fct_user_model_day') }}",
             "{{ record_days('fct_user_model_day', 'stg_platform__tokens_days') }}"
         ]
     )

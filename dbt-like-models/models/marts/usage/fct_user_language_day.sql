@@ -5,7 +5,7 @@
         unique_key=['org_id', 'activity_date'],
         pre_hook=[
             "{{ delete_other_days('fct_user_language_day', 'int_user_language_day_versions') }}",
-            "{{ forget_days('fct_user_language_day') }}",
+            "{{ clear_recorded_days('fct_user_language_day') }}",
             "{{ record_days('fct_user_language_day', 'int_user_language_day_versions') }}"
         ]
     )

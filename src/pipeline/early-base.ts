@@ -16,10 +16,10 @@ import { latestData } from './point-in-time.ts'
  * base files by CRC-32, and makes those of each month once none of its days is missing. What is
  * not analytics, and what rechecks of old days find, is processed afterwards, by the same plan.
  */
-export class Prefetch implements SyncListeners, BaseWork, AsyncDisposable {
+export class EarlyBase implements SyncListeners, BaseWork, AsyncDisposable {
   readonly engine: BaseEngine
   readonly #context: RunContext
-  readonly #onWaiting: () => void
+  readonly #whileWaiting: () => void
   /** Undefined where something went wrong: then the files have to be read again. */
   readonly #bases = new Map<string, Promise<BaseFiles | undefined>>()
   /** Months of which nothing is missing, by organisation. */
@@ -30,14 +30,14 @@ export class Prefetch implements SyncListeners, BaseWork, AsyncDisposable {
   /** Bounds what databases take, however many organisations are asked at the same time. */
   readonly #queue = new PQueue({ concurrency: 1 })
 
-  constructor(context: RunContext, onWaiting: () => void) {
+  constructor(context: RunContext, whileWaiting: () => void) {
     this.#context = context
-    this.#onWaiting = onWaiting
+    this.#whileWaiting = whileWaiting
     this.engine = new BaseEngine(context.config.dataFolder)
   }
 
-  onWaiting(orgId: string): void {
-    this.#onWaiting()
+  onFirstWait(orgId: string): void {
+    this.#whileWaiting()
     this.#bases.set(orgId, this.#tried(orgId, this.#open(orgId)))
   }
 
