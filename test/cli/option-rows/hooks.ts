@@ -108,7 +108,7 @@ function usesData(args: readonly string[]): Row {
   return async (kit) => {
     const file = await fileWith(kit, 'file', '')
     const { code, err } = await kit.go([...args, '--data', file], inside(kit))
-    expect([code, err]).toEqual([2, expect.stringContaining(`the data folder ${file} cannot`)])
+    expect([code, err]).toEqual([2, expect.stringContaining(`the data folder ${file} is a file`)])
     await ok(kit, [...args, '--data', join(kit.here, 'data')], { ...inside(kit), ...on(file) })
   }
 }
