@@ -52,14 +52,9 @@ export function usersOfPage(answer: AnswerOrigin, rows: readonly ServedRow[], da
 
 /** The key that a row of `/users` is counted by: its user id, or its text if it has none. */
 export function entityOf({ text, value }: ServedRow): string {
-  return userOf(value) ?? text
-}
-
-/** The user of a row of `/users`; null when it names none. */
-export function userOf(row: unknown): string | null {
-  const id = fieldOf(row, 'user_id')
+  const id = fieldOf(value, 'user_id')
   if (typeof id === 'number' || typeof id === 'boolean') return String(id)
-  return typeof id === 'string' && id !== '' ? id : null
+  return typeof id === 'string' && id !== '' ? id : text
 }
 
 /** @throws ContradictionError when the row has no day, or one that was not asked for. */

@@ -4,6 +4,7 @@ import type { Day } from '../../lib/days.ts'
 import { AppError } from '../../lib/errors.ts'
 import { allOrThrow } from '../../lib/concurrency.ts'
 import { listLiteral, literal, type Database } from '../../lib/duckdb.ts'
+import { packed } from '../../lib/grouped.ts'
 import { temporaryPath, putInPlace, removeFile, syncedSums } from '../../lib/files.ts'
 import { statement, fill } from '../../lib/package.ts'
 import { bufferPath } from './buffer-paths.ts'
@@ -40,7 +41,12 @@ export async function writeDays(
   resource: string,
   versions: readonly NewVersion[],
 ): Promise<Map<Day, WrittenFile>> {
-  const written = batches(versions).map((batch) => writeBatch(to, resource, batch))
+  const sized = versions.map((version) => ({
+    ...version,
+    bytes: version.content.source.characters,
+  }))
+  const batches = packed(sized, CHARACTERS_TOGETHER)
+  const written = batches.map((batch) => writeBatch(to, resource, batch))
   return new Map((await allOrThrow(written)).flat())
 }
 
@@ -55,25 +61,6 @@ export interface WrittenFile {
   readonly sha256: string
 }
 
-type Batch = [NewVersion, ...NewVersion[]]
-
-/** Groups consecutive days up to the maximum number of characters. */
-function batches(versions: readonly NewVersion[]): Batch[] {
-  const batches: Batch[] = []
-  let left = 0
-  for (const version of versions) {
-    const { characters } = version.content.source
-    const batch = batches.at(-1)
-    left -= characters
-    if (batch !== undefined && left >= 0) batch.push(version)
-    else {
-      batches.push([version])
-      left = CHARACTERS_TOGETHER - characters
-    }
-  }
-  return batches
-}
-
 interface NewFile extends NewVersion {
   readonly temporary: string
   /** Identifies its lines: the file if it holds only these lines, else the day. */
@@ -83,12 +70,14 @@ interface NewFile extends NewVersion {
 async function writeBatch(
   to: Destination,
   resource: string,
-  batch: Batch,
+  batch: readonly NewVersion[],
 ): Promise<[Day, WrittenFile][]> {
   const files: NewFile[] = []
   const lines: LineFile[] = []
   const others: DayRows[] = []
-  const shared = temporaryPath(bufferPath(to, resource, batch[0].day, 'ndjson'))
+  const [first] = batch
+  if (first === undefined) return []
+  const shared = temporaryPath(bufferPath(to, resource, first.day, 'ndjson'))
   try {
     for (const version of batch) {
       const { day, content, path } = version
