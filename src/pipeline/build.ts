@@ -8,10 +8,10 @@ import {
   openLedgers,
   hasLanded,
 } from './run-context.ts'
-import type { PlannedModel } from '../model/index.ts'
+import { planOfBuild, type PlannedModel } from '../model/index.ts'
 import { normalizeAndRead, type BaseAndProject } from './normalize.ts'
 import {
-  planModels,
+  buildOptions,
   publishModels,
   readProject,
   type BuildChoice,
@@ -19,7 +19,7 @@ import {
 } from './publish.ts'
 import { refusePast } from '../serve/rollback.ts'
 import { knownOrganisations } from '../lake/ledger.ts'
-import { dataAsOf } from './point-in-time.ts'
+import { dataAsOf, latestData } from './point-in-time.ts'
 
 /** Raw → base → models → published warehouse. Needs no network. */
 export async function build(context: RunContext, options: BuildChoice): Promise<StageResult> {
@@ -38,8 +38,10 @@ export async function planOfModels(
   context: RunContext,
   choice: ModelChoice,
 ): Promise<readonly PlannedModel[]> {
-  const orgIds = requireOrganisations(context, await knownOrganisations(context.config.dataFolder))
-  return planModels(context, await readProject(context), orgIds, choice)
+  const { dataFolder } = context.config
+  const orgIds = requireOrganisations(context, await knownOrganisations(dataFolder))
+  const project = await readProject(context)
+  return planOfBuild(await buildOptions(context, project, orgIds, choice, latestData(dataFolder)))
 }
 
 async function buildPast(

@@ -9,10 +9,8 @@ import {
   listModels,
   loadProject,
   seedLines,
-  planOfBuild,
   type BuildOptions,
   type BuildResult,
-  type PlannedModel,
   type Project,
   type SparkEngine,
 } from '../model/index.ts'
@@ -94,17 +92,6 @@ export async function publishModels(
   return result
 }
 
-/** What a build would do with each model, of base as it is. Writes nothing. */
-export async function planModels(
-  context: RunContext,
-  project: Project,
-  orgIds: readonly string[],
-  choice: ModelChoice,
-): Promise<readonly PlannedModel[]> {
-  const pointInTime = latestData(context.config.dataFolder)
-  return planOfBuild(await buildOptions(context, project, orgIds, choice, pointInTime))
-}
-
 /** What is known of every day, some organisations at a time. */
 async function knownIntervals(
   { config }: RunContext,
@@ -128,7 +115,8 @@ async function writeKnownIntervals(
   }
 }
 
-async function buildOptions(
+/** The options of a build, without what it writes to `meta`. */
+export async function buildOptions(
   { config, world, runId }: RunContext,
   project: Project,
   orgIds: readonly string[],
