@@ -59,8 +59,8 @@ demo: build ## run two simulated nights on the stand-in platform, and answer thr
 bench: build ## run all benchmarks and compare them with their targets
 	@npm run --silent bench
 
-bench-peers: build ## compare with dlt, and write the table in the README (needs python3)
-	@npm run --silent bench -- peers
+bench-peers: build ## compare with dlt, Singer, dbt and SQLMesh, and write the tables in the README (needs python3)
+	@npm run --silent bench -- peers models
 
 bench-short: build ## compare CPU time with the bounds in bench/short.json (3 min)
 	@node bench/run.mjs --short

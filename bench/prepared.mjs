@@ -1,9 +1,11 @@
 // A platform with prepared answers in its own process. A real platform runs on other machines: it
 // takes time, but no CPU of the client's machine. Until the command `ready`, it forwards requests to
 // the stand-in. Then each answer takes as long as the stand-in took for it alone; concurrent
-// requests share that time. After the command `quick`, answers take no time.
+// requests share that time. After the command `quick`, answers take no time; after `faulty`, some
+// of them fail as peers/faults.mjs says.
 import { createServer, request as ask } from 'node:http'
 import { startEmulator } from '../dist/emulator/emulator.js'
+import { fail, planFaults } from './peers/faults.mjs'
 
 /** How often pending answers are continued, in milliseconds. */
 const TICK = 1
@@ -18,10 +20,13 @@ const standIn = await start()
 /** Answers by path and query: status, headers, body, and milliseconds until its end. */
 const prepared = new Map()
 const asked = []
+let faults = new Map()
 
 const server = createServer(async ({ url: path }, response) => {
   asked.push(path)
-  const answer = prepared.get(path)
+  const fault = faults.get(path)
+  if (fault !== undefined && fail(fault, response)) return
+  const answer = fault?.answer ?? prepared.get(path)
   if (answer !== undefined) return begin({ answer, response, elapsed: 0, sent: 0 })
   const { status, headers, body } = await answerOf(standIn, path)
   response.writeHead(status, headers).end(body)
@@ -45,6 +50,16 @@ const work = {
     for (const answer of prepared.values()) Object.assign(answer, { head: 0, whole: 0 })
     return prepared.size
   },
+  /** Each fault is met once more. */
+  faulty: () => {
+    faults = planFaults(prepared)
+    return faults.size
+  },
+  /** How many requests were refused because of them. */
+  refused: () =>
+    [...faults.values()]
+      .filter(({ kind }) => kind === 'refused')
+      .reduce((sum, { failed }) => sum + failed, 0),
 }
 process.on('message', async (name) => process.send(await work[name]()))
 process.on('disconnect', () => process.exit())

@@ -27,8 +27,11 @@ const BENCHES = [
   'peers',
 ]
 
-/** Packages of Python that a bench needs. */
-const PACKAGES = { models: 'test/dbt/requirements.txt', peers: 'bench/peers/requirements.txt' }
+/** Packages of Python that a bench needs: a list for each environment. */
+const PACKAGES = {
+  models: ['test/dbt/requirements.txt', 'bench/peers/sqlmesh.txt'],
+  peers: ['bench/peers/dlt.txt', 'bench/peers/singer.txt'],
+}
 
 if (process.argv.includes('--short')) {
   const { values } = parseArgs({
@@ -77,7 +80,7 @@ if (isMissed || worse.length > 0 || results.some(({ isBroken }) => isBroken)) pr
 /** Installs what a bench needs before the first one starts, so that a failure is reported at once. */
 function installPackages(name) {
   try {
-    installPython(join(root, PACKAGES[name]))
+    for (const list of PACKAGES[name]) installPython(join(root, list))
   } catch (error) {
     process.stderr.write(`bench ${name}: ${error.message}\n`)
     process.exit(2)

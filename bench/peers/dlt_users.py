@@ -1,7 +1,7 @@
 """Loads `/users` with dlt as its page on performance advises: days in parallel,
 whole pages yielded, its own requests and JSON (orjson). Its settings are environment.
 
-    dlt_users.py <duckdb|filesystem> <parquet|default> <tables|json> <url> <key> <first> <last>
+    dlt_users.py <duckdb|filesystem> <parquet|default> <tables|json> <append|merge> <url> <key> <first> <last>
 """
 
 import sys
@@ -11,7 +11,7 @@ import dlt
 from dlt.common import json
 from dlt.sources.helpers import requests
 
-destination, file_format, nested, url, key, first, last = sys.argv[1:]
+destination, file_format, nested, disposition, url, key, first, last = sys.argv[1:]
 
 
 @dlt.resource
@@ -22,7 +22,11 @@ def days():
 
 
 @dlt.transformer(
-    data_from=days, parallelized=True, max_table_nesting=0 if nested == "json" else None
+    data_from=days,
+    parallelized=True,
+    max_table_nesting=0 if nested == "json" else None,
+    write_disposition=disposition,
+    primary_key=("user_id", "date") if disposition == "merge" else None,
 )
 def users(day):
     params = {"startDate": day, "endDate": day, "limit": 100}

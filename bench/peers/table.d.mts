@@ -1,24 +1,42 @@
-export interface Tool {
+export interface Run {
+  readonly at: string
+  readonly machine: { readonly cpu: string; readonly cores: number; readonly memoryGB: number }
+  readonly versions: Readonly<Record<string, string>>
+}
+
+/** CPU and memory are those of all processes of a tool. */
+export interface Cost {
   readonly name: string
   readonly seconds: number
-  /** Of all its processes, as `peakBytes`. */
   readonly cpuSeconds: number
   readonly peakBytes: number
+}
+
+/** Rows that a tool has at the end, and those of them that differ in user or day. */
+export interface Landed {
   readonly requests: number
-  /** Rows that it holds at the end, and those of them that differ in user or day. */
   readonly rows: number
   readonly distinct: number
 }
 
 export interface Comparison {
-  readonly at: string
-  readonly machine: { readonly cpu: string; readonly cores: number; readonly memoryGB: number }
-  readonly versions: Readonly<Record<string, string>>
-  readonly command: string
-  /** Rows that the platform serves. */
-  readonly served: number
-  readonly tools: readonly Tool[]
+  readonly landing: Run & {
+    /** Rows that the platform serves. */
+    readonly served: number
+    readonly tools: readonly (Cost & Landed)[]
+    readonly kinds: readonly string[]
+    readonly faults: readonly (Landed & {
+      readonly name: string
+      readonly runs: number
+      readonly isComplete: boolean
+      readonly refused: number
+    })[]
+  }
+  readonly building: Run & {
+    readonly rows: number
+    readonly tools: readonly (Cost & { readonly checks: number })[]
+  }
 }
 
-/** README with the table of that comparison between its two markers. @throws where it lacks one. */
-export function withTable(readme: string, result: Comparison): string
+/** README with the tables of that comparison between its two markers. @throws where it lacks one. */
+export function withTables(readme: string, result: Comparison): string
