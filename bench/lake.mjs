@@ -22,18 +22,21 @@ const RESOURCES = [
   'users',
 ]
 
+const MODELS = ['alpha-1', 'alpha-2', 'beta-1', 'beta-2', 'gamma-1']
+
 /** Writes the first `days` days of every resource, and the ledger that names them. */
-export function writeLake(dataFolder, { users, days }) {
+export function writeLake(dataFolder, { users, days, models = MODELS }) {
   const indexes = Array.from({ length: days }, (_, index) => index)
-  return writeDays(dataFolder, { users, indexes, version: 1 })
+  return writeDays(dataFolder, { users, indexes, models, version: 1 })
 }
 
 /** Writes a version of days, by their place in history from 0, of every resource. */
-export async function writeDays(dataFolder, { users, indexes, version: number }) {
+export async function writeDays(dataFolder, { users, indexes, models = MODELS, version: number }) {
   const database = await Database.open(':memory:')
   try {
     await database.run(fill(await statement('macros'), { users: String(users) }))
     await database.run(`set variable version = ${number}`)
+    await database.run(`set variable models = [${models.map(literal).join()}]`)
     await database.run(statementOfOurs('raw/versions_macros'))
     const selects = new Map()
     for (const resource of RESOURCES) selects.set(resource, await statement(resource))

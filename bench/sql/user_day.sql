@@ -9,10 +9,8 @@ with drawn as (
         date {{ day }} as activity_date,
         100 + draw(n, {{ day }}, 'first', 90000) as first_tokens,
         draw(n, {{ day }}, 'second', 30000) as second_tokens,
-        pick(
-            ['alpha-1', 'alpha-2', 'beta-1'], n, {{ day }}, 'model'
-        ) as first_model,
-        pick(['beta-2', 'gamma-1'], n, {{ day }}, 'model') as second_model,
+        pick(models[:-3], n, {{ day }}, 'model') as first_model,
+        pick(models[-2:], n, {{ day }}, 'model') as second_model,
         5 + draw(n, {{ day }}, 'read', 40) as reads,
         draw(n, {{ day }}, 'edit', 30) as edits,
         draw(n, {{ day }}, 'execute', 25) as executions,
@@ -35,7 +33,7 @@ with drawn as (
             [['TypeScript', 'SQL'], ['Python'], ['Go', 'Rust'], []],
             n, {{ day }}, 'language'
         ) as languages
-    from people
+    from people, (select getvariable('models') as models)
 )
 
 select
