@@ -1,5 +1,6 @@
--- Of the newest whole month, or where there is none of the newest one. A component of fewer
--- than five users stands with what is not attributed.
+-- Of the newest whole month, or where there is none of the newest one. Components of fewer than
+-- five users stand together with the next larger one. Three components are about the same
+-- users, who are counted with the first.
 with
     months as (
         select
@@ -16,10 +17,11 @@ with
     components as (
         select
             *,
-            case
-                when component_users < 5 then '(unattributed)'
-                else component
-            end as shown
+            if(component in ('model_mix', 'rate'), 0, component_users) as people,
+            component_users > 0
+            and hides(
+                (org_id, component_users > 0), component_users, people, component_order
+            ) as is_hidden
         from main.mart_spend_bridge
         inner join months using (org_id, month_start_date)
     )
@@ -29,11 +31,11 @@ select
     strftime(month_start_date, '%Y-%m') as month,
     strftime(month_start_date - interval 1 month, '%Y-%m') as previous_month,
     compared_days,
-    shown as component,
+    string_agg(component, ',' order by component_order) as components,
     cast(sum(billable_tokens_change) as double) as change,
-    if(shown = '(unattributed)', null, max(component_users)) as users,
+    greatest(max(component_users), sum(people)) as users,
     cast(max(billable_tokens) as double) as billable_tokens,
     cast(max(previous_billable_tokens) as double) as previous_billable_tokens
 from components
-group by org_id, month_start_date, compared_days, shown
-order by org_id, max(component_order)
+group by org_id, month_start_date, compared_days, if(is_hidden, 'hidden', component)
+order by org_id, min(component_order)

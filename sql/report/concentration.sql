@@ -1,4 +1,4 @@
--- At most 50 points of the curve of each of the last three months.
+-- At most 50 points of the curve of each of the last three months, each of five people or more.
 with
     points as (
         select
@@ -7,12 +7,13 @@ with
             user_rank,
             user_count,
             cumulative_share,
-            top_10_percent_share,
-            cast(ceil(50.0 * user_rank / user_count) as integer) as point
+            cast(
+                ceil(least(50, user_count // 5) * user_rank / user_count) as integer
+            ) as point
         from main.mart_spend_pareto
         inner join chosen using (org_id)
         where
-            user_count >= 5
+            user_count >= 10
             and month_start_date
             >= cast(date_trunc('month', last_day) - interval 2 month as date)
     )
@@ -21,8 +22,7 @@ select
     org_id,
     strftime(month_start_date, '%Y-%m') as month,
     round(max(user_rank) / max(user_count), 4) as share_of_users,
-    round(max(cumulative_share), 4) as share_of_credits,
-    round(max(top_10_percent_share), 4) as top_10_percent_share
+    round(max(cumulative_share), 4) as share_of_credits
 from points
 group by org_id, month_start_date, point
 order by org_id, month_start_date, share_of_users

@@ -1,6 +1,7 @@
 -- Totals of each length of period that the page offers, of the period before it, and of the
--- same weeks a year before: of an organisation (team is NULL) and of each team, where five
--- people of it were active.
+-- same weeks a year before: of an organisation (team is NULL) and of each team. Periods are
+-- made of spans, so that one may be the difference of two others: a team has those in whose
+-- every span it may be shown.
 with
     periods as (
         select
@@ -19,23 +20,65 @@ with
         where period = 'current' or first_date >= first_day
     ),
 
-    people as (
+    spans as (
+        select org_id, first_date as span from periods
+        union
+        select org_id, last_date + 1 from periods
+    ),
+
+    user_spans as (
         select
-            org_id,
-            days,
-            period,
-            team,
-            count(distinct user_id) as active_users,
+            user_days.org_id,
+            spans.span,
+            user_days.team,
+            user_days.user_id,
             sum(user_days.billable_tokens) as billable_tokens,
             sum(user_days.tool_calls) as tool_calls,
             sum(user_days.user_messages) as user_messages,
             sum(user_days.sessions) as sessions,
             sum(user_days.files_created) + sum(user_days.files_edited) as files,
             sum(user_days.git_commits) as git_commits,
-            sum(user_days.git_prs_created) as git_prs_created
+            sum(user_days.git_prs_created) as git_prs_created,
+            1 / count(*) over (
+                partition by user_days.org_id, spans.span, user_days.user_id
+            ) as part
         from user_days
+        asof inner join spans
+            on
+                user_days.org_id = spans.org_id
+                and user_days.activity_date >= spans.span
+        group by 1, 2, 3, 4
+    ),
+
+    team_spans as (
+        select
+            org_id,
+            span,
+            team,
+            hides((org_id, span), count(*), sum(part), team) as is_hidden
+        from user_spans
+        group by 1, 2, 3
+    ),
+
+    people as (
+        select
+            org_id,
+            days,
+            period,
+            team,
+            bool_or(is_hidden) as is_hidden,
+            count(distinct user_id) as active_users,
+            sum(billable_tokens) as billable_tokens,
+            sum(tool_calls) as tool_calls,
+            sum(user_messages) as user_messages,
+            sum(sessions) as sessions,
+            sum(files) as files,
+            sum(git_commits) as git_commits,
+            sum(git_prs_created) as git_prs_created
+        from user_spans
+        inner join team_spans using (org_id, span, team)
         inner join periods using (org_id)
-        where activity_date between first_date and last_date
+        where span between first_date and last_date
         group by grouping sets ((org_id, days, period), (org_id, days, period, team))
     ),
 
@@ -70,9 +113,9 @@ with
 
         union all by name
 
-        select *
+        select * exclude (is_hidden)
         from people
-        where team is not null and active_users >= 5
+        where team is not null and not is_hidden
     )
 
 select

@@ -1,18 +1,25 @@
--- Weeks with fewer than five active users of a team have no values.
+-- Weeks in which fewer than five people of a team were active have no row, and no total tells
+-- their number.
 with
     weeks as (
         select
             org_id,
             cast(date_trunc('week', activity_date) as date) as week_start_date,
             team,
-            count(distinct user_id) as active_users,
-            sum(billable_tokens) as billable_tokens,
-            sum(tool_calls) as tool_calls,
-            sum(user_messages) as user_messages,
-            sum(git_commits) as git_commits,
-            sum(git_prs_created) as git_prs_created,
-            sum(files_created) + sum(files_edited) as files
+            user_id,
+            1 / count(*) over (partition by org_id, week_start_date, user_id) as part
         from user_days
+        group by 1, 2, 3, 4
+    ),
+
+    teams as (
+        select
+            org_id,
+            week_start_date,
+            team,
+            count(*) as active_users,
+            hides((org_id, week_start_date), count(*), sum(part), team) as is_hidden
+        from weeks
         group by 1, 2, 3
     )
 
@@ -20,17 +27,11 @@ select
     org_id,
     cast(week_start_date as varchar) as week,
     team,
-    active_users,
-    cast(billable_tokens as double) as billable_tokens,
-    cast(tool_calls as double) as tool_calls,
-    cast(user_messages as double) as user_messages,
-    cast(git_commits as double) as git_commits,
-    cast(git_prs_created as double) as git_prs_created,
-    cast(files as double) as files
-from weeks
+    active_users
+from teams
 inner join chosen using (org_id)
 where
-    active_users >= 5
+    not is_hidden
     and week_start_date >= first_day
     and week_start_date + 6 <= data_through
 order by all

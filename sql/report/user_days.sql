@@ -1,6 +1,7 @@
 -- The active user days of the chosen organisations with the team of that day, as far back as
 -- the longest period and the year before it go. Teams that never had five active users stand
--- together, so that no row of the report is about a few; so do those beyond the 30 with most.
+-- together, with the smallest of the others where they are fewer than five, so that no row of
+-- the report is about a few; so do those beyond the 30 with most.
 create temp table user_days as
 with
     days as (
@@ -36,23 +37,28 @@ with
         group by 1, 2
     ),
 
+    judged as (
+        select *, hides(org_id, users, users, team) as is_small
+        from sizes
+    ),
+
     ranked as (
         select
             org_id,
             team,
-            users,
+            is_small,
             row_number() over (
                 partition by org_id
-                order by users >= 5 desc, team = '(no team)' desc, users desc, team
+                order by is_small, team = '(no team)' desc, users desc, team
             ) as place,
-            count_if(users >= 5) over (partition by org_id) as teams
-        from sizes
+            count_if(not is_small) over (partition by org_id) as teams
+        from judged
     )
 
 select
     days.* exclude (team),
     case
-        when users < 5 then '(small teams)'
+        when is_small then '(small teams)'
         when place <= 30 or teams = 31 then team
         else '(' || cast(teams - 30 as varchar) || ' other teams)'
     end as team

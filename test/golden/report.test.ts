@@ -81,10 +81,11 @@ describe('the report of the golden lake of weeks', () => {
       ...{ billable_tokens: 90083566.5, previous_billable_tokens: 25648673 },
     }
     expect(groups.bridge).toEqual([
-      { ...month, component: 'volume', change: -2735977.82, users: 12 },
-      { ...month, component: 'model_mix', change: 418204.65, users: 12 },
-      { ...month, component: 'rate', change: -694264.83, users: 12 },
-      { ...month, component: '(unattributed)', change: 67446931.5, users: null },
+      { ...month, components: 'joined_users,volume', change: 996799.68, users: 14 },
+      { ...month, components: 'left_users', change: 0, users: 0 },
+      { ...month, components: 'model_mix', change: 418204.65, users: 12 },
+      { ...month, components: 'rate', change: -694264.83, users: 12 },
+      { ...month, components: '(unattributed)', change: 63714154, users: null },
     ])
   })
 

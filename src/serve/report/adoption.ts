@@ -53,7 +53,7 @@ export const teamActivity = defineChart({
   isOfOrganisation: false,
   about: 'People of each team who were active in a week',
   metrics: ['active_users'],
-  how: `Counted in an ISO week, by the team of the day. Weeks with fewer than five active people are left out. ${ABOUT_TEAMS} The latter are not drawn: they would press all others to the floor.`,
+  how: `Counted in an ISO week, by the team of the day. Weeks with fewer than five active people are left out; where the teams left out have fewer than five people together, so is the next larger one. ${ABOUT_TEAMS} The latter are not drawn: they would press all others to the floor.`,
   columns: { week: 'Week of', team: 'Team', active_users: 'Active people' },
   empty: 'No team had five active people in a week',
   rows: (view) => {
@@ -113,7 +113,7 @@ export const retention = defineChart({
   id: 'retention',
   about: 'Share of each week’s new people who were active again so many weeks later',
   metrics: ['retention_week_4'],
-  how: 'A cohort is the people whose first activity fell in an ISO week. Those at the left edge of history are pale: some of them began earlier. Cohorts under five people and incomplete weeks are left out.',
+  how: 'A cohort is the people whose first activity fell in an ISO week. Those at the left edge of history are pale: some of them began earlier. Incomplete weeks and cohorts under five people are left out; where the cohorts left out of a week have fewer than five people together, so is the next larger one.',
   columns: {
     cohort: 'First week',
     week_number: 'Weeks later',

@@ -1,6 +1,6 @@
 import { defineChart } from './chart.ts'
 import { sum } from './view.ts'
-import { amount, capital, change, dayText, monthText, percent, signed } from './words.ts'
+import { amount, capital, change, dayText, listText, monthText, percent, signed } from './words.ts'
 
 export const forecast = defineChart({
   id: 'forecast',
@@ -85,7 +85,7 @@ export const bridge = defineChart({
   id: 'bridge',
   about:
     'Why the credits of a month differ from those of the month before. The axis does not begin at zero',
-  how: 'The last whole month and the one before it, on the days that are known in both. Of people with credits in both: volume is the change of tokens at last month’s credits a token, choice of models what other models made of it, credits per token what is left, discounts for cached tokens included. “Not attributed” is what no user, model or token accounts for, and what fewer than five people stand behind.',
+  how: 'The last whole month and the one before it, on the days that are known in both. Of people with credits in both: volume is the change of tokens at last month’s credits a token, choice of models what other models made of it, credits per token what is left, discounts for cached tokens included. “Not attributed” is what no user, model or token accounts for. A step of fewer than five people is shown in one with the next.',
   columns: {
     step: 'Step',
     change: 'Change',
@@ -99,9 +99,9 @@ export const bridge = defineChart({
     let total = first.previous_billable_tokens
     const steps = components
       .filter((each) => each.change !== 0)
-      .map(({ component, change: step, users }) => {
+      .map(({ components: names, change: step, users }) => {
         total += step
-        return { step: capital(COMPONENTS[component] ?? component), change: step, total, users }
+        return { step: capital(stepText(names)), change: step, total, users }
       })
     const whole = (month: string, credits: number) => ({
       ...{ step: monthText(month), change: null, total: credits, users: null },
@@ -123,7 +123,7 @@ export const bridge = defineChart({
       .filter((each) => each.change !== 0)
       .sort((a, b) => Math.abs(b.change) - Math.abs(a.change))
       .slice(0, 2)
-      .map((each) => `${COMPONENTS[each.component] ?? each.component} ${signed(each.change)}`)
+      .map((each) => `${stepText(each.components)} ${signed(each.change)}`)
     const credits =
       changed === null
         ? `${amount(billable_tokens)} credits against ${amount(previous_billable_tokens)}`
@@ -132,3 +132,8 @@ export const bridge = defineChart({
     return `In ${monthText(month)} ${credits} on ${days}${because}`
   },
 })
+
+/** `people who joined and volume of use` */
+function stepText(components: string): string {
+  return listText(components.split(',').map((name) => COMPONENTS[name] ?? name))
+}

@@ -5,15 +5,6 @@ const number = z.coerce.number()
 /** NULL where the platform did not serve it, or where too few people stand behind it. */
 const count = number.nullable()
 
-const metrics = {
-  billable_tokens: count,
-  tool_calls: count,
-  user_messages: count,
-  files: count,
-  git_commits: count,
-  git_prs_created: count,
-}
-
 function rows<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.array(z.object(shape))
 }
@@ -25,8 +16,13 @@ const datasets = {
     period: z.enum(['current', 'previous', 'year']),
     team: text.nullable(),
     active_users: count,
-    ...metrics,
+    billable_tokens: count,
+    tool_calls: count,
+    user_messages: count,
     sessions: count,
+    files: count,
+    git_commits: count,
+    git_prs_created: count,
   }),
   active_days: rows({
     day: text,
@@ -35,7 +31,7 @@ const datasets = {
     monthly: count,
     stickiness: count,
   }),
-  team_weeks: rows({ week: text, team: text, active_users: number, ...metrics }),
+  team_weeks: rows({ week: text, team: text, active_users: number }),
   lifecycle_weeks: rows({
     week: text,
     active_users: number,
@@ -92,7 +88,8 @@ const datasets = {
     month: text,
     previous_month: text,
     compared_days: number,
-    component: text,
+    /** Of `mart_spend_bridge`, separated by commas. */
+    components: text,
     change: number,
     users: count,
     billable_tokens: number,
@@ -102,7 +99,6 @@ const datasets = {
     month: text,
     share_of_users: number,
     share_of_credits: number,
-    top_10_percent_share: number,
   }),
   autonomy_weeks: rows({ week: text, ratio: count, p50: count, p90: count }),
   autonomy_levels: rows({ week: text, level: text, share: count }),

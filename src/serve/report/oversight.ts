@@ -1,7 +1,7 @@
 import { defineChart } from './chart.ts'
 import type { Row } from './data.ts'
 import { daysAfter, inRange, rangeName, sum, type View } from './view.ts'
-import { amount, counted, dayText, nameText } from './words.ts'
+import { amount, counted, dayText, listText, nameText } from './words.ts'
 
 /** Days that are judged, and the history that judging them needs at least: vars of the models. */
 const JUDGED_DAYS = 28
@@ -139,5 +139,5 @@ function kinds(rows: readonly Row<'policy'>[]): string {
     const own = rows.filter((row) => row.policy === name).length
     return own === 0 ? [] : [counted(own, one, many)]
   })
-  return new Intl.ListFormat('en-GB').format(texts)
+  return listText(texts)
 }

@@ -1,4 +1,5 @@
 import { defineChart } from './chart.ts'
+import type { Row } from './data.ts'
 import { ABOUT_TEAMS, inRange, newest, rangeName, sum, teamsOf, totals } from './view.ts'
 import {
   amount,
@@ -64,7 +65,7 @@ export const teamSpend = defineChart({
   about: 'Credits by team; the table has active people too',
   compared: 'the line: credits',
   metrics: ['team_credits'],
-  how: `${ABOUT_TEAMS} The latter have no bar: it would press all others to the left. Teams with fewer than five active people in the period, and credits that no person is named for, are left out.`,
+  how: `${ABOUT_TEAMS} The latter have no bar: it would press all others to the left. Left out are credits that no person is named for, and teams with fewer than five active people in the period, or in a part of it that other periods are made of; where these teams have fewer than five people together, so is the next larger one.`,
   columns: {
     team: 'Team',
     billable_tokens: 'Credits',
@@ -95,18 +96,19 @@ export const teamSpend = defineChart({
 export const concentration = defineChart({
   id: 'concentration',
   about: 'Share of the credits that the people with most of them used, by month',
-  how: 'People are ordered by their credits of a month, the highest first. Left out below five people. A steep curve means that few people use most.',
+  how: 'People are ordered by their credits of a month, the highest first. Each point is of five people or more; left out below ten. A steep curve means that few people use most.',
   columns: {
     month: 'Month',
     share_of_users: 'Share of people',
     share_of_credits: 'Share of credits',
   },
-  empty: 'No month with five people is known',
+  empty: 'No month with ten people is known',
   rows: ({ organisation }) => organisation.concentration,
   finding: (rows) => {
-    const last = rows.at(-1)
-    if (last === undefined) return ''
-    return `A tenth of the people used ${percent(last.top_10_percent_share)} of the credits of ${monthText(last.month)}`
+    const fromTenth = ({ share_of_users: share }: Row<'concentration'>) => Math.abs(share - 0.1)
+    const [top] = newest(rows, ({ month }) => month).sort((a, b) => fromTenth(a) - fromTenth(b))
+    if (top === undefined) return ''
+    return `${percent(top.share_of_users)} of the people used ${percent(top.share_of_credits)} of the credits of ${monthText(top.month)}`
   },
 })
 

@@ -75,7 +75,7 @@ export function totals({ organisation, days, team, compare }: View): {
 }
 
 export const ABOUT_TEAMS =
-  'Teams that never had five active people stand together as “(small teams)”, those beyond the 30 with most people as “(… other teams)”.'
+  'Teams that never had five active people stand together as “(small teams)”, with the next larger one where they are fewer than five people; those beyond the 30 with most people as “(… other teams)”.'
 
 /** The teams with a period of their own, those with most credits first, and last what stands for the others. */
 export function teamsOf({ organisation, days }: Pick<View, 'organisation' | 'days'>): Period[] {

@@ -9,6 +9,7 @@ const DAY = new Intl.DateTimeFormat('en-GB', {
   year: 'numeric',
   timeZone: 'UTC',
 })
+const LIST = new Intl.ListFormat('en-GB')
 const MONTH = new Intl.DateTimeFormat('en-GB', { month: 'long', year: 'numeric', timeZone: 'UTC' })
 
 /** `1,234`, `64.4M`; an en dash for what is not known. */
@@ -46,6 +47,11 @@ export function signed(value: number): string {
 /** `Volume of use` of `volume of use`. */
 export function capital(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`
+}
+
+/** `a, b and c` */
+export function listText(texts: readonly string[]): string {
+  return LIST.format(texts)
 }
 
 /** `23 Nov 2026` of an ISO day. */

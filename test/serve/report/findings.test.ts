@@ -4,12 +4,12 @@ import * as budget from '../../../src/serve/report/budget.ts'
 import type { Chart } from '../../../src/serve/report/chart.ts'
 import { sections } from '../../../src/serve/report/charts.ts'
 import type { Organisation } from '../../../src/serve/report/data.ts'
-import { headlines, trust } from '../../../src/serve/report/headlines.ts'
+import { headlines } from '../../../src/serve/report/headlines.ts'
 import * as oversight from '../../../src/serve/report/oversight.ts'
 import * as practice from '../../../src/serve/report/practice.ts'
 import * as settings from '../../../src/serve/report/settings.ts'
 import * as spend from '../../../src/serve/report/spend.ts'
-import { METRICS, organisation, view } from './sample.ts'
+import { METRICS, view } from './sample.ts'
 
 function month(name: string, credits: readonly number[]) {
   return credits.map((billable_tokens, at) => ({
@@ -150,13 +150,31 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
     budget.bridge,
     {
       bridge: [
-        { ...component, component: 'joined_users', change: 10 },
-        { ...component, component: 'volume', change: 50 },
-        { ...component, component: 'model_mix', change: -40 },
-        { ...component, component: 'rate', change: 0 },
+        { ...component, components: 'joined_users', change: 10 },
+        { ...component, components: 'volume', change: 50 },
+        { ...component, components: 'model_mix', change: -40 },
+        { ...component, components: 'rate', change: 0 },
       ],
     },
     'In February 2026 credits were up 10% on the same 28 days of January 2026: volume of use +50, choice of models −40',
+  ],
+  [
+    'a step of few people is named with the one that it is shown in',
+    budget.bridge,
+    { bridge: [{ ...component, components: 'joined_users,volume', change: 20 }] },
+    'In February 2026 credits were up 10% on the same 28 days of January 2026: people who joined and volume of use +20',
+  ],
+  [
+    'a concentrated month is named by the share of people nearest to a tenth',
+    spend.concentration,
+    {
+      concentration: [
+        { month: '2026-02', share_of_users: 0.1, share_of_credits: 0.9 },
+        { month: '2026-03', share_of_users: 0.2, share_of_credits: 0.6 },
+        { month: '2026-03', share_of_users: 1, share_of_credits: 1 },
+      ],
+    },
+    '20% of the people used 60% of the credits of March 2026',
   ],
   [
     'an unusual day of the organisation has its credits, those of people are counted',
@@ -347,8 +365,8 @@ it('a chart of an organisation without data has a title and no rows', () => {
 
 it('the steps of a bridge lead from one month to the next', () => {
   const bridge = [
-    { ...component, component: 'left_users', change: -30 },
-    { ...component, component: '(unattributed)', change: 50, users: null },
+    { ...component, components: 'left_users', change: -30 },
+    { ...component, components: '(unattributed)', change: 50, users: null },
   ]
   expect(budget.bridge.read(view({ bridge })).rows).toEqual([
     { step: 'January 2026', change: null, total: 200, users: null },
@@ -375,25 +393,4 @@ it('the metrics of charts and headlines are those of metrics.yml, with their usu
     mistake:
       'Averaging the ratios of days or users. A day with one message then counts as much as a day with a thousand.',
   })
-})
-
-it.each([
-  ['complete', {}, 'good', 'Complete to 31 Mar 2026', []],
-  [
-    'provisional',
-    { verdict: 'provisional', data_through: '2026-03-30', restatements_28d: 1 },
-    'provisional',
-    'Complete to 30 Mar 2026',
-    ['later days to 31 Mar 2026 are only partly here', '1 restatement in 28 days'],
-  ],
-  [
-    'incomplete',
-    { verdict: 'incomplete', missing_days: 9 },
-    'bad',
-    'Data to 31 Mar 2026',
-    ['9 days are missing'],
-  ],
-  ['empty', { data_through: null }, 'bad', 'No day is complete yet', []],
-] as const)('the trust strip for data that is %s', (_, rows, level, verdict, notes) => {
-  expect(trust(organisation(rows))).toEqual({ level, verdict, notes })
 })

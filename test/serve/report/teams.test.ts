@@ -20,6 +20,7 @@ async function shown(sizes: Readonly<Record<string, number>>): Promise<Record<st
         1 as billable_tokens, 1 as tool_calls, 1 as user_messages, 1 as sessions,
         1 as files_created, 1 as files_edited, 1 as git_commits, 1 as git_prs_created
       from dim_user_history`)
+  await database.run(statement('report/hides'))
   await database.run(statement('report/user_days'))
   const rows = await database.rows(
     'select team, count(distinct user_id) as people from user_days group by 1 order by all',
@@ -48,5 +49,17 @@ it('teams beyond the 30 largest are shown as one, and so are small teams', async
 })
 
 it('one team alone is not shown as other teams', async () => {
-  expect(await shown({ ...teams(31), few: 4 })).toEqual({ ...teams(31), '(small teams)': 4 })
+  expect(await shown(teams(31))).toEqual(teams(31))
+})
+
+it('fewer than five people of small teams stand together with the smallest of the others', async () => {
+  const { t30, ...others } = teams(31)
+  expect(await shown({ ...teams(31), few: 4 })).toEqual({
+    ...others,
+    '(small teams)': 4 + (t30 ?? 0),
+  })
+  expect(await shown({ ...teams(31), few: 4, two: 2 })).toEqual({
+    ...teams(31),
+    '(small teams)': 6,
+  })
 })
