@@ -25,7 +25,8 @@ export function sections(withPeople: boolean): Section[] {
       title: 'Spend',
       charts: [
         ...[spend.monthSpend, budget.forecast, budget.forecastErrors, budget.bridge],
-        ...[spend.modelSpend, spend.teamSpend, spend.concentration, spend.efficiency],
+        ...[spend.modelSpend, spend.teamSpend, spend.concentration, spend.cache],
+        spend.efficiency,
       ],
     },
     {

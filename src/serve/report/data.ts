@@ -51,6 +51,7 @@ const datasets = {
   usage_groups: rows({ active_days: number, users: number }),
   seats: rows({ status: text, people: number }),
   model_weeks: rows({ week: text, model: text, place: number, billable_tokens: count }),
+  cache_weeks: rows({ week: text, share: number }),
   month_days: rows({
     month: text,
     day_of_month: number,

@@ -112,6 +112,21 @@ export const concentration = defineChart({
   },
 })
 
+export const cache = defineChart({
+  id: 'cache',
+  about: 'Share of all input tokens that were read from the cache, by week',
+  metrics: ['cache_share'],
+  how: 'Only whole weeks, and of them the days with all of these numbers. The platform serves them for the organisation alone.',
+  columns: { week: 'Week of', share: 'Read from the cache' },
+  empty: 'No whole week with tokens of the cache is known yet',
+  rows: (view) => inRange(view, view.organisation.cache_weeks, ({ week }) => week),
+  finding: (rows) => {
+    const [first, last] = [rows[0]?.share, rows.at(-1)?.share]
+    const now = `${percent(last)} of input tokens were read from the cache in the last whole week`
+    return rows.length < 2 ? now : `${now}; ${percent(first)} at the start of the period`
+  },
+})
+
 export const efficiency = defineChart({
   id: 'efficiency',
   about: 'Commits and files for each million credits, by week',

@@ -303,6 +303,17 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
     '60% of new people are active four weeks later',
   ],
   [
+    'the share of the cache is that of the newest week',
+    spend.cache,
+    {
+      cache_weeks: [
+        { week: '2026-03-16', share: 0.5 },
+        { week: '2026-03-23', share: 0.72 },
+      ],
+    },
+    '72% of input tokens were read from the cache in the last whole week; 50% at the start of the period',
+  ],
+  [
     'a tool is named with its share of all calls',
     practice.tools,
     {

@@ -171,6 +171,13 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
       ),
     }
   }),
+  drawn(spend.cache, (rows) => ({
+    x: time,
+    y: { ...share, label: 'Input tokens' },
+    ...lines(
+      rows.map((row) => ({ at: dateOf(row.week), value: row.share, series: 'From the cache' })),
+    ),
+  })),
   drawn(spend.efficiency, (rows) => ({
     x: time,
     y: { label: 'For a million credits', grid: true, zero: true, tickFormat: amount },
