@@ -180,6 +180,8 @@ it('anomalous days and exhausted limits are drawn', async () => {
   expect(await accessibilityProblems(page)).toEqual([])
 })
 
+const LONG_NAMES = Array.from({ length: 7 }, (_, at) => `a-model-with-a-long-name-${at}`)
+
 it.each([
   ['no organisation', []],
   ['an organisation without data', [organisation({ last_day: null, data_through: null })]],
@@ -192,9 +194,25 @@ it.each([
       }),
     ],
   ],
+  [
+    '100,000 users and 40 models',
+    [
+      organisation({
+        active_days: ['2026-03-30', '2026-03-31'].map((day) => ({
+          ...{ day, daily: 100_000, weekly: 100_000, monthly: 100_000, stickiness: 1 },
+        })),
+        usage_groups: [{ active_days: 28, users: 100_000 }],
+        model_weeks: [...LONG_NAMES, '(33 other models)'].map((model, at) => ({
+          ...{ week: '2026-03-23', model, place: at + 1, billable_tokens: 1e11 },
+        })),
+      }),
+    ],
+  ],
 ])('a report of %s is readable', async (name, organisations) => {
   const { page, complaints } = await open(browser, await pageOf('few', organisations))
   expect(await page.locator('main').textContent(), name).not.toMatch(/NaN|undefined|null/)
+  const labels = await page.locator('#model-spend .plot-swatch').allTextContents()
+  expect(new Set(labels).size).toBe(labels.length)
   expect(complaints).toEqual([])
   expect(await accessibilityProblems(page)).toEqual([])
 })

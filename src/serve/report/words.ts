@@ -19,9 +19,17 @@ export function amount(value: number | null | undefined): string {
   return (Math.abs(value) >= 100 ? WHOLE : FINE).format(value)
 }
 
+/** Of what an axis tells of a tick: its place, and all ticks. */
+type Ticks = [at?: number, ticks?: readonly number[]]
+
+/** On an axis, where all ticks are written alike. */
+export function tickAmount(value: number, ...[, ticks = []]: Ticks): string {
+  return ticks.some((tick) => Math.abs(tick) >= 100_000) ? COMPACT.format(value) : amount(value)
+}
+
 /** Of a count on an axis: nothing between two whole numbers. */
-export function wholeAmount(value: number): string {
-  return Number.isInteger(value) ? amount(value) : ''
+export function wholeAmount(value: number, ...place: Ticks): string {
+  return Number.isInteger(value) ? tickAmount(value, ...place) : ''
 }
 
 /** `67%` of a share between 0 and 1. */
@@ -72,10 +80,17 @@ export function counted(value: number, one: string, many = `${one}s`): string {
 /** Control characters, and those that turn the direction of the text around them. */
 const UNSEEN = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\u200e\u200f]/gu
 
-/** A name as served, short enough for a label, and unable to turn the text around it. */
+/**
+ * A name as served, short enough for a label, and unable to turn the text around it. Names that
+ * begin alike differ at their ends, so a long one loses its middle.
+ */
 export function nameText(name: string, length = 32): string {
   const letters = Array.from(name.replaceAll(UNSEEN, ' '))
-  return letters.length <= length ? letters.join('') : `${letters.slice(0, length - 1).join('')}…`
+  if (letters.length <= length) return letters.join('')
+  const end = Math.floor((length - 1) / 2)
+  return [...letters.slice(0, length - 1 - end), '…', ...letters.slice(letters.length - end)].join(
+    '',
+  )
 }
 
 /** Whether a member stands for those that are not shown by name, as `(12 other teams)` does. */
@@ -86,5 +101,6 @@ export function isResidual(name: string): boolean {
 /** `Team platform`, `Small teams`: at the beginning of a sentence. */
 export function teamText(team: string): string {
   if (team === '(no team)') return 'People without a team'
-  return isResidual(team) ? capital(nameText(team.slice(1, -1))) : `Team ${nameText(team)}`
+  if (isResidual(team)) return capital(nameText(team.slice(1, -1)))
+  return /^team\b/i.test(team) ? nameText(team) : `Team ${nameText(team)}`
 }

@@ -1,7 +1,15 @@
 import * as Plot from '@observablehq/plot'
 import type { Row } from '../data.ts'
-import { amount, dayText, nameText, signed } from '../words.ts'
-import { COLOURS, dateOf, QUIET, type EndLabel, type Options } from './marks.ts'
+import { amount, dayText, nameText, signed, tickAmount } from '../words.ts'
+import {
+  COLOURS,
+  dateOf,
+  lettersIn,
+  marginFor,
+  QUIET,
+  type EndLabel,
+  type Options,
+} from './marks.ts'
 
 const [BLUE = QUIET, ORANGE = QUIET, GREEN = QUIET] = COLOURS
 const LIMIT = 'var(--bad)'
@@ -54,7 +62,7 @@ export function burnUp(rows: readonly Row<'forecast_days'>[]): Options {
       domain: [0, Math.max(highest, isLimitNear ? limit : 0) || 1],
       grid: true,
       nice: true,
-      tickFormat: amount,
+      tickFormat: tickAmount,
     },
     marks: [
       Plot.ruleY([0]),
@@ -98,22 +106,23 @@ export function waterfall(steps: readonly Step[], width: number): Options {
   const values = steps.flatMap((step) => [step.total, before(step)])
   const [low, high] = [Math.min(...values), Math.max(...values)]
   const edge = (high - low || high || 1) * 0.08
+  const marginLeft = marginFor(Math.max(...steps.map(({ step }) => step.length)), width * 1.3)
   return {
     height: 48 + 24 * steps.length,
     marginTop: 6,
-    marginLeft: 128,
+    marginLeft,
     marginRight: 60,
     x: {
       label: 'Credits',
       domain: [Math.max(0, low - edge), high + edge],
       grid: true,
-      tickFormat: amount,
+      tickFormat: tickAmount,
       ticks: Math.max(2, Math.round(width / 150)),
     },
     y: {
       label: null,
       domain: steps.map(({ step }) => step),
-      tickFormat: (name: string) => nameText(name, 20),
+      tickFormat: (name: string) => nameText(name, lettersIn(marginLeft)),
     },
     marks: [
       Plot.barX(steps, {

@@ -6,7 +6,7 @@ import * as oversight from '../oversight.ts'
 import * as practice from '../practice.ts'
 import * as spend from '../spend.ts'
 import { areOthers } from '../view.ts'
-import { amount, counted, monthText, percent, wholeAmount } from '../words.ts'
+import { amount, counted, monthText, percent, tickAmount, wholeAmount } from '../words.ts'
 import { burnUp, waterfall } from './budget.ts'
 import {
   bars,
@@ -180,7 +180,7 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
   })),
   drawn(spend.efficiency, (rows) => ({
     x: time,
-    y: { label: 'For a million credits', grid: true, zero: true, tickFormat: amount },
+    y: { label: 'For a million credits', grid: true, zero: true, tickFormat: tickAmount },
     ...lines(
       rows.flatMap(({ week, commits, files }) => [
         { at: dateOf(week), value: files, series: 'Files' },
@@ -217,7 +217,7 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
   drawn(practice.servers, (rows, _, width) => bars(rows.map(callsOf), 'Calls', width)),
   drawn(practice.clients, (rows) => ({
     x: time,
-    y: { ...people, tickFormat: amount },
+    y: { ...people, tickFormat: tickAmount },
     ...lines(
       rows.map((row) => ({ at: dateOf(row.week), value: row.daily_users, series: row.client })),
     ),
@@ -255,11 +255,11 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
       width,
     ),
   ),
-  drawn(oversight.anomalies, (rows) => {
+  drawn(oversight.anomalies, (rows, { organisation: { last_day: last } }) => {
     const names = [...new Set(rows.map(({ kind }) => kind))].sort()
     const values = rows.map((row) => ({ at: dateOf(row.day), value: row.flags, series: row.kind }))
     return {
-      x: time,
+      x: last === null ? time : { ...time, domain: oversight.judgedSpan(last).map(dateOf) },
       y: { label: 'Flags', grid: true, zero: true, tickFormat: wholeAmount },
       marks: [timeBars(values, names, 'day'), Plot.ruleY([0])],
       legend: names,
@@ -278,7 +278,12 @@ const people: Plot.ScaleOptions = {
   nice: true,
   tickFormat: wholeAmount,
 }
-const credits: Plot.ScaleOptions = { label: 'Credits', grid: true, zero: true, tickFormat: amount }
+const credits: Plot.ScaleOptions = {
+  label: 'Credits',
+  grid: true,
+  zero: true,
+  tickFormat: tickAmount,
+}
 const share: Plot.ScaleOptions = { grid: true, domain: [0, 1], tickFormat: percent }
 const days28 = Array.from({ length: 29 }, (_, days) => days)
 

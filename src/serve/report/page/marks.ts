@@ -59,12 +59,12 @@ export function drawn<Row>(
 }
 
 /** Room for a name of so many letters, and for no more than a third of the drawing. */
-function marginFor(letters: number, width: number): number {
+export function marginFor(letters: number, width: number): number {
   return Math.min(Math.ceil(15 + letters * LETTER), Math.max(width / 3, 80))
 }
 
 /** The letters of a name for which there is room. */
-function lettersIn(margin: number): number {
+export function lettersIn(margin: number): number {
   return Math.floor((margin - 14) / LETTER)
 }
 
@@ -146,7 +146,10 @@ export function lines(
   const colour = new Map(names.map((name, at) => [name, COLOURS[at] ?? QUIET]))
   if (last.has(COMPARED)) colour.set(COMPARED, 'var(--soft)')
   const stroke = ({ series }: Point): string => colour.get(series) ?? QUIET
-  const own = points.filter(({ series }) => series !== COMPARED)
+  // The first are drawn below the others.
+  const own = points
+    .filter(({ series }) => series !== COMPARED)
+    .sort((a, b) => Number(stroke(b) === QUIET) - Number(stroke(a) === QUIET))
   const compared = points.filter(({ series }) => series === COMPARED)
   const title = ({ at, value, series }: Point): string =>
     `${nameText(series)}\n${placeText(at)}: ${amount(value)}`
