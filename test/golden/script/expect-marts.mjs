@@ -16,6 +16,7 @@ import { rampMarts } from './ramp.mjs'
 import { creditsText } from './reading.mjs'
 import { folder } from './served.mjs'
 import { spendMarts } from './spend-marts.mjs'
+import { usageMarts } from './usage-marts.mjs'
 
 /** Columns that are in millionths. */
 const CREDITS = /billable_tokens|_amount$|^value$/
@@ -28,6 +29,7 @@ const expected = {
   ...marts(all),
   ...monthMarts(all),
   ...spendMarts(all),
+  ...usageMarts(all),
   ...rampMarts(all),
   mart_event_effect: eventEffect(all),
   mart_policy_usage: policyUsage(all),

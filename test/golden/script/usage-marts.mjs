@@ -1,0 +1,98 @@
+// The rows of the marts of active people, of the last 28 days, and of the models of a month, given
+// those of facts and dimensions.
+import { groupBy, sum, unique } from './reading.mjs'
+import { org_id, SPENDS, UNATTRIBUTED } from './served.mjs'
+import { isAnswered, later } from './weeks.mjs'
+
+export function usageMarts(made) {
+  return {
+    mart_active_users: made.fct_org_day.flatMap((row) => activeUsers(row, made)),
+    mart_user_28d: users28(made),
+    mart_spend_month: spendMonths(made),
+  }
+}
+
+function activeUsers(row, { fct_org_day }) {
+  const { activity_date, daily_active_users, weekly_active_users, monthly_active_users } = row
+  const own = { daily_active_users, weekly_active_users, monthly_active_users }
+  if (Object.values(own).every((users) => users === null)) return []
+  const last = (count) => {
+    const daily = fct_org_day
+      .filter((day) => day.activity_date > later(activity_date, -count))
+      .filter((day) => day.activity_date <= activity_date)
+      .map((day) => day.daily_active_users)
+      .filter((users) => users !== null)
+    return { all: sum(daily), days: daily.length }
+  }
+  const [week, month] = [last(7), last(30)]
+  const stickiness = ({ all, days }, users) =>
+    all === null || users === null || days === 0 || users === 0n
+      ? null
+      : Number(all) / (days * Number(users))
+  return [
+    {
+      org_id,
+      activity_date,
+      ...own,
+      user_days_7d: week.all,
+      days_known_7d: week.days,
+      user_days_30d: month.all,
+      days_known_30d: month.days,
+      stickiness_7d: stickiness(week, weekly_active_users),
+      stickiness_30d: stickiness(month, monthly_active_users),
+    },
+  ]
+}
+
+function users28({ dim_user, fct_user_day }) {
+  const as_of_date = unique(fct_user_day.map(({ activity_date }) => activity_date)).at(-1)
+  return dim_user
+    .filter(({ user_id }) => user_id !== UNATTRIBUTED)
+    .map(({ user_id, user_email, user_label, last_active_date }) => {
+      const rows = fct_user_day.filter(
+        (row) => row.user_id === user_id && row.activity_date > later(as_of_date, -28),
+      )
+      const active = rows.filter(({ is_active }) => is_active).length
+      const of = (name) => sum(rows.map((row) => row[name]))
+      return {
+        org_id,
+        user_id,
+        user_email,
+        user_label,
+        as_of_date,
+        last_active_date,
+        active_days_28d: active,
+        usage_group: active >= 12 ? 'heavy' : active >= 4 ? 'moderate' : active ? 'light' : 'idle',
+        sessions_28d: of('sessions'),
+        tool_calls_28d: of('tool_calls'),
+        user_messages_28d: of('user_messages'),
+        billable_tokens_28d: of('billable_tokens'),
+      }
+    })
+}
+
+function spendMonths({ fct_model_day }) {
+  const months = groupBy(fct_model_day, ({ activity_date }) => activity_date.slice(0, 7))
+  return [...months].flatMap(([month, days]) => {
+    const start = `${month}-01`
+    const dates = Array.from({ length: 31 }, (_, n) => later(start, n)).filter((day) =>
+      day.startsWith(month),
+    )
+    const all = sum(days.map((day) => day.billable_tokens))
+    return [...groupBy(days, ({ model_id }) => model_id)].map(([model_id, rows]) => {
+      const sums = SPENDS.map((name) => [name, sum(rows.map((row) => row[name]))])
+      const { billable_tokens } = Object.fromEntries(sums)
+      return {
+        org_id,
+        month_start_date: start,
+        model_id,
+        model_tier: unique(rows.map((row) => row.model_tier).filter((tier) => tier)).at(-1) ?? null,
+        ...Object.fromEntries(sums),
+        days_used: rows.length,
+        share_of_month: billable_tokens === null || !all ? null : Number(billable_tokens) / Number(all),
+        known_days: dates.filter((day) => isAnswered('tokens', day)).length,
+        days_in_month: dates.length,
+      }
+    })
+  })
+}
