@@ -241,7 +241,7 @@ it('the documentation can be searched by keyboard, and shows one model at a time
   await page.getByLabel('Search models and columns').fill('cohort_week retention')
   expect(await page.locator('nav li:visible').allTextContents()).toEqual([
     'mart_retention_week',
-    'Users of cohorts with a fourth week',
+    'Users of cohorts with a complete fourth week',
     'Users retained in the fourth week',
   ])
   await page.locator('nav li:visible a').first().focus()
