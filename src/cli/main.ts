@@ -1,12 +1,7 @@
 #!/usr/bin/env node
-import { setFlagsFromString } from 'node:v8'
 import { OWNER_ONLY, umaskOf } from '../lib/trust.ts'
 
 const argv = process.argv.slice(2)
-
-// V8 optimises a function after a budget of its bytecode: a short command would give a quarter of
-// its CPU time to functions that it hardly calls again. With a larger one, only the busy ones count.
-setFlagsFromString('--interrupt-budget=1000000')
 
 // Before any file is made. A mask that cannot be read is refused with the configuration.
 process.umask(umaskOf(process.env) ?? OWNER_ONLY)
