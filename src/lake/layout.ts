@@ -72,6 +72,12 @@ export async function organisationsInLake(dataFolder: string): Promise<string[]>
   return [...new Set(segments.flat())].map(fromPathSegment).sort()
 }
 
+/**
+ * In place of an organisation's id. Its base holds one file without rows of each entity, so that a
+ * model finds a typed, empty table where nothing has landed. No organisation's id is empty.
+ */
+export const NO_ORGANISATION = ''
+
 /** Base folders of other organisations, relative to the data folder. */
 export async function foreignBase(
   dataFolder: string,

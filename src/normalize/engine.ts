@@ -5,7 +5,6 @@ import { Database } from '../lib/duckdb.ts'
 import { messageOf } from '../lib/errors.ts'
 import { spillFolder } from '../lib/spill.ts'
 import type { Documented } from './documented.ts'
-import { EmptyFiles } from './empty-files.ts'
 import { readDocumented } from './drift.ts'
 import { LIMITS } from './groups.ts'
 import { MACROS } from './items.ts'
@@ -22,8 +21,6 @@ export interface Worker {
  * with a few connections, each of which is prepared once. To be disposed of.
  */
 export class BaseEngine implements AsyncDisposable {
-  /** Files without days: they are the same for every organisation. */
-  readonly empty = new EmptyFiles()
   readonly #folder: string
   #first: Promise<Database> | undefined
   readonly #workers: Worker[] = []

@@ -3,7 +3,6 @@ import { intervalKey, type Ledger } from '../lake/ledger.ts'
 import type { RawFile } from '../lake/quarantine.ts'
 import { isAnalytics } from '../lake/resources.ts'
 import { BASE_ENTITIES } from './base-entities.ts'
-import type { FileSums } from '../lib/files.ts'
 import { reportDrift } from './drift-news.ts'
 import type { BaseEngine, Worker } from './engine.ts'
 import { groupsOf, type MonthGroup } from './groups.ts'
@@ -94,28 +93,17 @@ async function writeMonths(
   const before = new Map(present)
   for (const task of tasks) present.delete(baseKey(task))
   await writeBaseState(baseIn, orgId, present) // a killed run must not claim these files
-  const written = (task: BaseTask, file: FileSums): void => {
-    present.set(baseKey(task), { fingerprint: task.fingerprint, ...file })
-  }
   try {
-    const others: BaseTask[] = []
-    for (const task of tasks) {
-      const copy =
-        options.signal?.aborted === true ? undefined : await engine.empty.copy(options, task)
-      if (copy === undefined) others.push(task)
-      else written(task, copy)
-    }
     const due = await engine.use(async ({ database }) => {
       const months = []
-      for (const task of others) {
+      for (const task of tasks) {
         months.push(await monthTask(options, database, task, isIntact(before.get(baseKey(task)))))
       }
       return months
     })
     await writeGroups(engine, await groupsOf(options, due), (worker, group) =>
       writeGroup(options, worker, group, (task, file) => {
-        engine.empty.keep(options, task, file)
-        written(task, file)
+        present.set(baseKey(task), { fingerprint: task.fingerprint, ...file })
       }),
     )
   } finally {

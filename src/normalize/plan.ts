@@ -13,8 +13,8 @@ export interface NormalizeOptions {
   readonly baseIn: string
   readonly orgId: string
   readonly ledger: Ledger
-  /** `YYYY-MM` in which history begins. */
-  readonly firstMonth: string
+  /** `YYYY-MM` of which every entity gets a file, even without days. Absent: none. */
+  readonly firstMonth?: string
   readonly emit: World['emit']
   /**
    * Verifies raw files before they are read; returns those that are no longer in the lake, or
@@ -75,14 +75,15 @@ export function baseKey(task: Pick<BaseTask, 'entity' | 'month'>): string {
 
 /**
  * The base files of an entity whose versions or statements changed since they were written, even if no
- * version is left. Every entity has a file for the first month, so that a model finds a typed, empty table where nothing has landed.
+ * version is left.
  */
 export async function planBase(
   options: NormalizeOptions,
   entity: BaseEntity,
   state: BaseState,
 ): Promise<BaseTask[]> {
-  const months = new Map<string, DaySource[]>([[options.firstMonth, []]])
+  const { firstMonth } = options
+  const months = new Map<string, DaySource[]>(firstMonth === undefined ? [] : [[firstMonth, []]])
   for (const key of Object.keys(state)) {
     const [name, month = ''] = key.split('/')
     if (name === entity.name) months.set(month, [])

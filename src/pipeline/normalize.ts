@@ -10,6 +10,7 @@ import { normalize } from '../normalize/normalize.ts'
 import type { NormalizeOptions } from '../normalize/plan.ts'
 import type { BaseFiles } from '../normalize/state.ts'
 import { readProject } from './publish.ts'
+import { NO_ORGANISATION } from '../lake/layout.ts'
 import { knownOrganisations } from '../lake/ledger.ts'
 import type { RawFile } from '../lake/quarantine.ts'
 import { spillFolder } from '../lib/spill.ts'
@@ -53,7 +54,7 @@ export async function normalizeAll(
   let missing = 0
   await timed(context, 'normalize', async () => {
     const orgIds = await knownOrganisations(config.dataFolder)
-    await mapLimit(orgIds, ORGANISATIONS_AT_ONCE, async (orgId) => {
+    await mapLimit([NO_ORGANISATION, ...orgIds], ORGANISATIONS_AT_ONCE, async (orgId) => {
       const options = baseOptions(context, pointInTime, orgId)
       const ledger = await pointInTime.ledgerOf(orgId)
       const quarantine = async (files: readonly RawFile[]): Promise<readonly RawFile[]> => {
@@ -82,8 +83,10 @@ export function baseOptions(
 ): Pick<NormalizeOptions, 'dataFolder' | 'baseIn' | 'orgId' | 'firstMonth' | 'emit'> {
   const { dataFolder } = config
   const emit = (event: RunEvent): void => {
-    const isNews = asOf === null || event.type !== 'warning' // what was known before is none
+    // what was known before is none, nor are files without rows
+    const isNews = event.type === 'warning' ? asOf === null : orgId !== NO_ORGANISATION
     if (isNews) world.emit(event)
   }
-  return { dataFolder, baseIn, orgId, firstMonth: monthOf(HISTORY_START), emit }
+  const firstMonth = orgId === NO_ORGANISATION ? { firstMonth: monthOf(HISTORY_START) } : {}
+  return { dataFolder, baseIn, orgId, ...firstMonth, emit }
 }

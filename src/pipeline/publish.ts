@@ -25,7 +25,13 @@ import { openWarehouse } from '../serve/warehouse.ts'
 import { Database, listLiteral } from '../lib/duckdb.ts'
 import { writeAtomic } from '../lib/files.ts'
 import type { IntervalRow } from '../lake/intervals.ts'
-import { baseGlob, foreignBase, pastFolder, warehousePath } from '../lake/layout.ts'
+import {
+  baseGlob,
+  foreignBase,
+  NO_ORGANISATION,
+  pastFolder,
+  warehousePath,
+} from '../lake/layout.ts'
 import { lastPlannedDay, readOrganisations } from '../lake/organisations.ts'
 import { quarantineBase } from '../lake/quarantine.ts'
 import { forgetRollback } from '../lake/published-record.ts'
@@ -69,7 +75,7 @@ export async function publishModels(
 ): Promise<BuildResult> {
   const { config } = context
   await writeKnownIntervals(context, orgIds, pointInTime)
-  for (const folder of await foreignBase(pointInTime.baseIn, orgIds)) {
+  for (const folder of await foreignBase(pointInTime.baseIn, inBase(orgIds))) {
     const moved = await quarantineBase(pointInTime.baseIn, folder)
     const warn = warner(context, 'damage')
     warn(`${folder} belongs to no organisation in the ledger and was moved to ${moved}`)
@@ -90,6 +96,10 @@ export async function publishModels(
     await rm(pastFolder(config.dataFolder), { recursive: true, force: true })
   await forgetRollback(config.dataFolder)
   return result
+}
+
+function inBase(orgIds: readonly string[]): readonly string[] {
+  return [NO_ORGANISATION, ...orgIds]
 }
 
 /** What is known of every day, some organisations at a time. */
@@ -126,7 +136,7 @@ export async function buildOptions(
   const { dataFolder } = config
   const isSpark = (choice.engine ?? config.engine) === 'spark'
   if (isSpark) refusePart(choice)
-  const contents = asOf === null ? await baseContents(dataFolder, orgIds) : undefined
+  const contents = asOf === null ? await baseContents(dataFolder, inBase(orgIds)) : undefined
   return {
     project,
     target: warehousePath(dataFolder),
@@ -142,7 +152,7 @@ export async function buildOptions(
     },
     failedFile: {
       path: join(dataFolder, 'state', 'failed', 'warehouse.duckdb'),
-      sources: `${String(asOf)} ${await baseDigest(dataFolder, orgIds)}`,
+      sources: `${String(asOf)} ${await baseDigest(dataFolder, inBase(orgIds))}`,
     },
     sourceStatements: (_source, table) => statementsDigestOf(table),
     sourceContent: (_source, table) => contents?.get(table) ?? null,

@@ -1,6 +1,10 @@
+import { existsSync } from 'node:fs'
 import { expect, it } from 'vitest'
+import { baseFile, NO_ORGANISATION } from '../../src/lake/layout.ts'
 import { intervalKey, LedgerFile } from '../../src/lake/ledger.ts'
 import { parseDay } from '../../src/lib/days.ts'
+import { Database } from '../../src/lib/duckdb.ts'
+import { BASE_ENTITIES } from '../../src/normalize/base-entities.ts'
 import { Lake, ORG } from '../support/lake.ts'
 
 it('base of a month whose days are gone is written without rows', async () => {
@@ -21,4 +25,23 @@ it('base of a month whose days are gone is written without rows', async () => {
   expect(await lake.rows(days)).toEqual([])
   expect(await lake.rows(changes)).toEqual([])
   expect(await lake.normalize()).toBe(0)
+})
+
+it('an entity without days has one file, of no organisation, with the columns of the others', async () => {
+  const lake = await Lake.open()
+  await lake.land('users', '2026-01-23', '2026-01-24T03:00:00Z', [{ user_id: 'u1' }])
+  await lake.normalize()
+  const database = await Database.open(':memory:')
+  const made: string[] = []
+  for (const { name } of BASE_ENTITIES) {
+    const own = baseFile(lake.data, ORG, name, '2026-01')
+    const empty = baseFile(lake.data, NO_ORGANISATION, name, '2026-01')
+    expect((await database.table(`from '${empty}'`)).rows, name).toEqual([])
+    if (!existsSync(own)) continue
+    made.push(name)
+    const columnsOf = (file: string) => database.rows(`describe from '${file}'`)
+    expect(await columnsOf(empty), name).toEqual(await columnsOf(own))
+  }
+  database.close()
+  expect(made).toEqual(['schema_drift', 'users', 'user_languages'])
 })

@@ -6,7 +6,7 @@ import type { RunEvent } from '../../src/lib/events.ts'
 import { BaseEngine } from '../../src/normalize/engine.ts'
 import { normalize } from '../../src/normalize/normalize.ts'
 import { Database, literal, type Row } from '../../src/lib/duckdb.ts'
-import { baseGlob, rawFolder, versionName } from '../../src/lake/layout.ts'
+import { baseGlob, NO_ORGANISATION, rawFolder, versionName } from '../../src/lake/layout.ts'
 import { versionsIn } from '../../src/lake/raw-days.ts'
 import { LedgerFile, type Interval } from '../../src/lake/ledger.ts'
 import { temporaryFolder } from './helpers.ts'
@@ -68,21 +68,21 @@ export class Lake {
 
   /**
    * Raw to base, of the lake unless another folder is given; `only`: of these months. Returns the
-   * number of months written.
+   * number of months written of the organisation.
    */
   async normalize(baseIn = this.data, only?: ReadonlySet<string>): Promise<number> {
     await using engine = new BaseEngine(this.data)
     const options = {
       dataFolder: this.data,
       baseIn,
-      orgId: ORG,
-      ledger: await LedgerFile.read(this.data, ORG),
-      firstMonth: '2026-01',
       emit: (event: RunEvent) => this.events.push(event),
       quarantineDamaged: () => Promise.resolve([]),
-      ...(only === undefined ? {} : { only }),
     }
-    return await normalize(options, engine)
+    const none = { orgId: NO_ORGANISATION, ledger: new Map(), firstMonth: '2026-01' }
+    await normalize({ ...options, ...none, emit: () => undefined }, engine)
+    const own = { orgId: ORG, ledger: await LedgerFile.read(this.data, ORG) }
+    const months = only === undefined ? {} : { only }
+    return await normalize({ ...options, ...own, ...months }, engine)
   }
 
   /** Rows of a statement; `{entity}` in it stands for the files of a base entity. */
