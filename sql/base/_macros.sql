@@ -9,7 +9,7 @@ create or replace temp macro read_json_text(item, shape) as
 -- The same for an item as served, even with lone surrogates. Only one reader: a
 -- second one would take as long, even if the first one leaves nothing to read.
 create or replace temp macro read_item(item, shape) as
-    try(from_json(with_plain_halves(exact(item, '')), shape));
+    try(from_json(with_plain_halves(item), shape));
 
 -- An id, or NULL if there is none. The models' placeholder for a missing id is not
 -- an id either, so that the two never collide.

@@ -37,10 +37,11 @@ create or replace temp macro with_escaped_halves(item) as
 -- those are looked at; text that is no JSON stays none.
 create or replace temp macro with_plain_halves(item) as
     case
-        when not contains(item, '\') then item
-        when regexp_matches(item, '(?i)(?:\x{fffd}|\\ufffd)\\')
-        then with_escaped_halves(item)
-        when json_valid(item) then item
+        when
+            not contains(item, '\')
+            or not regexp_matches(item, '(?i)(?:\x{fffd}|\\ufffd)\\')
+            and json_valid(item)
+        then item
         else with_escaped_halves(item)
     end;
 

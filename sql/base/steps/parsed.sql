@@ -14,6 +14,11 @@ from (
         request_id,
         {{ place }} as place,
         {{ has_large_numbers }} as has_large_numbers,
-        read_item(item, {{ shape }}) as item
-    from raw
+        read_item(item_exact, {{ shape }}) as item
+    from (
+        select
+            *,
+            exact(item, '') as item_exact
+        from raw
+    ) as items_exact
 ) as items_parsed

@@ -62,11 +62,8 @@ export async function askLake(
     of !== resource || file === null ? [] : [join(rawFolder(dataFolder, orgId, of, day), file)],
   )
   if (files.length === 0) return []
-  const ask = async (connection: Database): Promise<readonly Row[]> => {
-    await connection.run(statement('lake/macros'))
-    const sql = fill(statement(`lake/${name}`), { ...values, rows: rowsSql(files) })
-    return connection.rows(sql)
-  }
+  const sql = fill(statement(`lake/${name}`), { ...values, rows: rowsSql(files) })
+  const ask = (connection: Database): Promise<readonly Row[]> => connection.rows(sql)
   if (database !== undefined) return database.use(ask)
   await using own = new LandingDatabase(dataFolder)
   return await own.use(ask)

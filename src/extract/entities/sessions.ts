@@ -38,7 +38,10 @@ export async function fetchSessions(
   const unknown = await unknownFile.read(dataFolder, orgId, warner(world))
   const requests = new IdRequests(context, resource, unknown ?? new Map())
   const { isGivenUp } = requests
-  const isRemovedSoon = removedSoon(await retentionDays(context), seen, nowThere(context))
+  // of messages only the last update tells when they go
+  const mayGo = resource === 'sessions' || seen.size > 0
+  const days = mayGo ? await retentionDays(context) : null
+  const isRemovedSoon = removedSoon(days, seen, nowThere(context))
   const requested = new Set<string>()
   let round = await candidatesToAsk(context, resource, named, seen, isGivenUp, isRemovedSoon)
   while (round.length > 0) {

@@ -1,10 +1,14 @@
 import PQueue from 'p-queue'
 import { Database } from '../../lib/duckdb.ts'
 import { processLimits } from '../../lib/machine.ts'
+import { statement } from '../../lib/package.ts'
 import { spillFolder } from '../../lib/spill.ts'
 
+/** Temporary macros belong to a connection. */
+const MACROS = statement('lake/macros')
+
 /**
- * The database that writes raw days, one day per thread, so that the memory for a day depends on
+ * The database that writes raw days and reads what has landed, one day per thread, so that the memory for a day depends on
  * its largest row, not on the number of rows. It is opened on first use.
  */
 export class LandingDatabase {
@@ -47,16 +51,19 @@ export class LandingDatabase {
     }
     const other = await (await this.#first).another()
     this.#others.push(other)
+    await other.run(MACROS)
     return other
   }
 
-  #open(): Promise<Database> {
-    return Database.open(':memory:', {
+  async #open(): Promise<Database> {
+    const database = await Database.open(':memory:', {
       ...processLimits().landing,
       // It needs no threads of its own: they would take work from the threads that wait for it.
       threads: 1,
       isLowMemory: true,
       tempDirectory: spillFolder(this.#dataFolder),
     })
+    await database.run(MACROS)
+    return database
   }
 }
