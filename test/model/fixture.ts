@@ -84,6 +84,16 @@ export async function writeFiles(files: Files): Promise<string> {
   return folder
 }
 
+/** Options of a build that nothing is known or asked of. */
+export const DEFAULTS = {
+  retry: false,
+  fullRefresh: false,
+  sourceStatements: () => '',
+  sourceContent: () => null,
+  asOf: null,
+  keep: 0,
+} satisfies Partial<BuildOptions>
+
 /** A data folder with a lake of three users, in which projects are built. */
 export class Bench {
   readonly data: string
@@ -117,6 +127,7 @@ export class Bench {
 
   async build(files: Files, options: Partial<BuildOptions> = {}): Promise<BuildResult> {
     return buildAndPublish({
+      ...DEFAULTS,
       project: await loadProject(await writeFiles(files)),
       target: this.target,
       sourceSql: (_, table) => `read_parquet(${literal(join(this.data, `${table}.parquet`))})`,

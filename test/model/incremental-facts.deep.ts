@@ -7,6 +7,7 @@ import { Database, identifier, literal } from '../../src/lib/duckdb.ts'
 import { packageRoot } from '../../src/lib/package.ts'
 import { entitySql, openBase, putRaw, type RawItem } from '../normalize/flatten.ts'
 import { folderOfFile } from '../support/folders.ts'
+import { DEFAULTS } from './fixture.ts'
 
 const INCREMENTAL = [
   'intermediate.int_fact_days',
@@ -163,6 +164,7 @@ function build(
   fullRefresh: boolean,
 ): Promise<BuildResult> {
   return buildAndPublish({
+    ...DEFAULTS,
     project,
     target: join(folder, `${name}.duckdb`),
     sourceSql: (_, table) => `read_parquet(${literal(baseFile(folder, table))})`,

@@ -5,6 +5,7 @@ import { buildAndPublish, loadProject, type Project } from '../../src/model/inde
 import { Database, literal } from '../../src/lib/duckdb.ts'
 import { packageRoot } from '../../src/lib/package.ts'
 import { folderOfFile } from '../support/folders.ts'
+import { DEFAULTS } from './fixture.ts'
 
 const MODELS = ['stg_platform__restatements', 'int_restatement_versions', 'fct_restatement']
 
@@ -77,6 +78,7 @@ function baseFile(folder: string): string {
 
 async function build(project: Project, folder: string, name: string, fullRefresh: boolean) {
   await buildAndPublish({
+    ...DEFAULTS,
     project,
     target: join(folder, `${name}.duckdb`),
     sourceSql: () => `read_parquet(${literal(baseFile(folder))})`,

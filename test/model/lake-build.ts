@@ -13,6 +13,7 @@ import { baseGlob } from '../../src/lake/layout.ts'
 import { LedgerFile } from '../../src/lake/ledger.ts'
 import { packageRoot } from '../../src/lib/package.ts'
 import { ORG, type Lake } from '../support/lake.ts'
+import { DEFAULTS } from './fixture.ts'
 
 /** Builds this repository's project from a lake up to a day, with the seeds in its data folder. */
 export async function buildLake(
@@ -26,6 +27,7 @@ export async function buildLake(
   await using database = await Database.open(':memory:')
   await writeIntervals(database, lake.data, intervalRows(ORG, ledger, range))
   return await buildAndPublish({
+    ...DEFAULTS,
     project: await loadProject(join(packageRoot, 'dbt-like-models'), {
       seedFolder: join(lake.data, 'seeds'),
     }),

@@ -13,7 +13,7 @@ export interface FailedFile {
 }
 
 /** What a build is to make, and where. */
-export interface BuildOptions extends CompileOptions {
+export interface BuildOptions extends CompileOptions, SourceFacts {
   readonly project: Project
   /** The published file. */
   readonly target: string
@@ -22,20 +22,13 @@ export interface BuildOptions extends CompileOptions {
   /** Do not build these. */
   readonly exclude?: string
   /** Continue with the file that failed last: build only what it does not have. */
-  readonly retry?: boolean
+  readonly retry: boolean
   /** Where a file that failed is kept for inspection and a retry. Default: it is removed. */
   readonly failedFile?: FailedFile
   /** Where to write dbt's artifacts, and what builds, e.g. `agent-warehouse 0.1.0`. */
   readonly artifacts?: { readonly folder: string; readonly builder: string }
   /** Build incremental models from scratch. */
-  readonly fullRefresh?: boolean
-  /**
-   * Identifies the statements that make a source's table: a change builds the incremental
-   * models that read it from scratch. Default: nothing is known of them.
-   */
-  readonly sourceStatements?: SourceFacts['statements']
-  /** What is in a source's table, as a digest. Default: it is not known. */
-  readonly sourceContent?: SourceFacts['content']
+  readonly fullRefresh: boolean
   /** Writes more tables of schema `meta`; called between the models and the checks. */
   readonly meta?: (db: Database) => Promise<void>
   readonly runId: string
@@ -46,10 +39,10 @@ export interface BuildOptions extends CompileOptions {
   readonly tempDirectory: string
   /** Stops the statement under way; nothing is published. */
   readonly signal?: AbortSignal
-  /** The moment whose knowledge the sources hold, milliseconds since the epoch. Default: all. */
-  readonly asOf?: number | null
-  /** How many earlier published files are kept. Default: none. */
-  readonly keep?: number
+  /** The moment whose knowledge the sources hold, milliseconds since the epoch; null: all. */
+  readonly asOf: number | null
+  /** How many earlier published files are kept. */
+  readonly keep: number
   /** Makes the models and runs their checks. Default: DuckDB does. */
   readonly spark?: SparkEngine
 }
@@ -66,7 +59,7 @@ export interface SparkEngine extends SparkSettings {
 
 /** Whether only some models are built, into a file that has the others. */
 export function isPartial({ select: selector, exclude, retry }: BuildOptions): boolean {
-  return selector !== undefined || exclude !== undefined || retry === true
+  return selector !== undefined || exclude !== undefined || retry
 }
 
 /** The options of a build, and where it reports. */

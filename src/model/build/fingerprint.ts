@@ -17,10 +17,13 @@ export interface InputDigests {
 
 /** What is known of the sources' tables. */
 export interface SourceFacts {
-  /** Identifies the statements that make the table. */
-  readonly statements: (source: string, table: string) => string
+  /**
+   * Identifies the statements that make the table: a change builds the incremental models that
+   * read it from scratch.
+   */
+  readonly sourceStatements: (source: string, table: string) => string
   /** Digest of what is in it; null where that is not known. */
-  readonly content: (source: string, table: string) => string | null
+  readonly sourceContent: (source: string, table: string) => string | null
 }
 
 /**
@@ -57,7 +60,7 @@ function contentOf(
 ): string | null {
   const inputs = [
     ...parents.map(({ content }) => content),
-    ...node.sources.map((source) => facts.content(...partsOf(source))),
+    ...node.sources.map((source) => facts.sourceContent(...partsOf(source))),
   ]
   if (node.snapshot !== null || inputs.some((input) => input === null)) return null
   return digest([withAncestors, ...inputs.map((input) => input ?? '')])
@@ -75,7 +78,7 @@ function ownDigest(node: ModelNode, facts: SourceFacts): string {
     JSON.stringify([materialized, relation, unique_key, preHooks, sql, increment]),
     ...columns.map(({ name }) => name),
     ...(csv === undefined ? [] : [csv]),
-    ...sources.map((source) => facts.statements(...partsOf(source))),
+    ...sources.map((source) => facts.sourceStatements(...partsOf(source))),
   ])
 }
 

@@ -2,7 +2,7 @@ import { readLastResults } from '../artifacts/results.ts'
 import { checksOf, type Check, type PlannedCheck } from '../checks/plan.ts'
 import { unitTestsDigest } from '../checks/unit-tests.ts'
 import type { Compiled } from '../project/compile.ts'
-import { inputDigests, type InputDigests, type SourceFacts } from './fingerprint.ts'
+import { inputDigests, type InputDigests } from './fingerprint.ts'
 import { reach, select, type Past } from '../project/select.ts'
 import { kindOf, type ModelNode, type UnitTestNode } from '../project/types.ts'
 import type { PreviousWarehouse } from './previous-warehouse.ts'
@@ -53,13 +53,13 @@ export async function planBuild(
   compiled: Compiled,
   { state, retryOf }: PreviousWarehouse,
 ): Promise<BuildPlan> {
-  const { fullRefresh = false, exclude } = options
+  const { fullRefresh, exclude } = options
   const { models } = compiled
   const history = await historyFor(options, compiled, state, retryOf)
   const selector = retryOf === undefined ? options.select : RETRY_SELECTOR
   const selected = select(models, selector, exclude, history)
   const names = new Set(selected.map(({ name }) => name))
-  const digests = inputDigests(models, names, state.models, sourceFacts(options))
+  const digests = inputDigests(models, names, state.models, options)
   const hasSameRows = ({ name }: ModelNode): boolean => {
     const content = digests.get(name)?.content ?? null
     return content !== null && content === state.models.get(name)?.content
@@ -188,10 +188,6 @@ function reasonToCreate(
   return `changed since: ${changed.join(', ')}`
 }
 
-function sourceFacts({ sourceStatements, sourceContent }: BuildOptions): SourceFacts {
-  return { statements: sourceStatements ?? (() => ''), content: sourceContent ?? (() => null) }
-}
-
 /** What the failed build did not build, what was changed since, and what reads it. */
 const RETRY_SELECTOR = 'result:error+ result:fail+ result:skipped+ state:modified+'
 
@@ -204,7 +200,7 @@ async function historyFor(
 ): Promise<Past> {
   const { artifacts, select = '', exclude = '' } = options
   const all = new Set(models.map(({ name }) => name))
-  const digests = inputDigests(models, all, state.models, sourceFacts(options))
+  const digests = inputDigests(models, all, state.models, options)
   const isAsked = retryOf !== undefined || `${select} ${exclude}`.includes('result:')
   const last = isAsked && artifacts !== undefined ? await readLastResults(artifacts.folder) : null
   if (retryOf !== undefined && last?.runId !== retryOf) throw noResults(retryOf)

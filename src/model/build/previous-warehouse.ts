@@ -39,7 +39,7 @@ export async function openPrevious(
   building: Building,
   snapshots: readonly ModelNode[],
 ): Promise<PreviousWarehouse> {
-  const { target, fullRefresh = false, retry = false, warn } = building
+  const { target, fullRefresh, retry, warn } = building
   const lacking = await findLacking(building, snapshots)
   const seen = await inspectPublished(target)
   const isContinued = seen === undefined && !retry && (isPartial(building) || !fullRefresh)

@@ -44,7 +44,7 @@ export function executePlan(
 }
 
 async function executeIn(context: BuildContext, plan: BuildPlan): Promise<ExecutedPlan> {
-  const { db, now, runId, project, sourceSql, retry = false, asOf = null } = context
+  const { db, now, runId, project, sourceSql, retry, asOf } = context
   const hasRemovedValues = await watchReferences(db, plan)
   await dropRelations(db, plan)
   const selected = plan.nodes.map(({ node }) => node)

@@ -77,7 +77,7 @@ export function unreadableHistory(nodes: readonly ModelNode[], reason: string): 
 export async function loadSnapshot(
   db: Database,
   node: ModelNode,
-  { target, asOf = null }: SnapshotPlace,
+  { target, asOf }: SnapshotPlace,
 ): Promise<void> {
   const versions = await snapshotVersions(dirname(target), node.name)
   const last = versions.findLast(({ writtenAt }) => asOf === null || writtenAt <= asOf)

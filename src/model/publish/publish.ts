@@ -1,5 +1,5 @@
 import { Database } from '../../lib/duckdb.ts'
-import { removeFile, syncFile } from '../../lib/files.ts'
+import { removeFile } from '../../lib/files.ts'
 import { publishFile } from '../../lake/published.ts'
 import type { PreviousWarehouse } from '../build/previous-warehouse.ts'
 import type { Building } from '../build/context.ts'
@@ -17,7 +17,7 @@ export async function publish(
   building: Building,
   previous: PreviousWarehouse,
 ): Promise<number | null> {
-  const { target, runId, asOf = null, keep = 0, warn, now, emit, signal } = building
+  const { target, runId, asOf, keep, warn, now, emit, signal } = building
   try {
     if (await isPublished(temporary, contents, building, previous)) {
       await removeDatabase(temporary)
@@ -25,7 +25,6 @@ export async function publish(
       return null
     }
     await openOnce(temporary)
-    await syncFile(temporary)
     const bytes = await publishFile(temporary, {
       target,
       runId,
@@ -52,7 +51,7 @@ export async function publish(
 async function isPublished(
   temporary: string,
   { content, meta }: Contents,
-  { fullRefresh = false, target }: Building,
+  { fullRefresh, target }: Building,
   { published, path }: PreviousWarehouse,
 ): Promise<boolean> {
   if (path !== temporary || fullRefresh) return false
