@@ -18,6 +18,9 @@ const COLOURS = ['#2a78d6', '#c2410c', '#15803d']
 const GIGABYTE = 1e9
 const HOUR = 3600
 
+/** How many times the largest measured size an estimate may be. */
+const TRUSTED = 10
+
 /** `users=1000` as a whole point. @throws Error for what is no point of an axis. */
 export function shapeOf(text) {
   const [name, count] = text.split('=')
@@ -37,8 +40,11 @@ function pointsOf(measured, axisName) {
   return measured.filter(isOnIt).sort((a, b) => a[axisName] - b[axisName])
 }
 
-/** A line through the logarithms, from the points in the upper half of an axis: at least two. */
-function fitOf(measured, axisName, command, figure) {
+/**
+ * By which power of the axis a figure grows: a line through the logarithms, from the points in the
+ * upper half of an axis. Null where fewer than two points are measured.
+ */
+export function exponent(measured, axisName, command, figure) {
   const points = pointsOf(measured, axisName).map((point) => [
     Math.log(point[axisName]),
     Math.log(point[command][figure]),
@@ -48,13 +54,19 @@ function fitOf(measured, axisName, command, figure) {
   const mean = (at) => upper.reduce((sum, pair) => sum + pair[at], 0) / upper.length
   const [x, y] = [mean(0), mean(1)]
   const across = upper.reduce((sum, pair) => sum + (pair[0] - x) * (pair[1] - y), 0)
-  const slope = across / upper.reduce((sum, pair) => sum + (pair[0] - x) ** 2, 0)
-  return { slope, sizeAt: (value) => Math.exp(x + (Math.log(value) - y) / slope) }
+  return across / upper.reduce((sum, pair) => sum + (pair[0] - x) ** 2, 0)
 }
 
-/** By which power of the axis a figure grows; null where fewer than two points are measured. */
-export function exponent(measured, axisName, command, figure) {
-  return fitOf(measured, axisName, command, figure)?.slope ?? null
+/**
+ * At which size of an axis a figure has a value, if it goes on growing as between the two largest
+ * points; infinite if the figure grows by less than a tenth between them, which may be chance.
+ */
+function sizeAt(measured, axisName, command, figure, value) {
+  const [before, last] = pointsOf(measured, axisName).slice(-2)
+  const grown = last[command][figure] - before[command][figure]
+  if (grown < before[command][figure] / 10) return Infinity
+  const left = (value - last[command][figure]) / grown
+  return last[axisName] + left * (last[axisName] - before[axisName])
 }
 
 export async function writePage(measured) {
@@ -102,30 +114,26 @@ function takenText({ cpuSeconds, seconds, peakBytes }) {
   return [cpuSeconds, seconds, peakBytes / 2 ** 20].map(whole).join(' / ')
 }
 
-/** Where a line through the largest points meets an hour of one core, and memory of some sizes. */
+/** At which sizes a command takes an hour of one core, and memory of some sizes. */
 function sizesText(measured) {
   const rows = AXES.flatMap(({ name }) =>
     Object.entries(COMMANDS).flatMap(([key, title]) => {
-      const [time, memory] = ['cpuSeconds', 'peakBytes'].map((figure) =>
-        fitOf(measured, name, key, figure),
-      )
-      if (time === null) return []
-      const most = pointsOf(measured, name).at(-1)[name]
+      const points = pointsOf(measured, name)
+      if (points.length < 2) return []
       const sizes = [
-        time.sizeAt(HOUR),
-        ...[4, 16].map((size) => (memory.slope > 0.05 ? memory.sizeAt(size * GIGABYTE) : Infinity)),
+        sizeAt(measured, name, key, 'cpuSeconds', HOUR),
+        ...[4, 16].map((size) => sizeAt(measured, name, key, 'peakBytes', size * GIGABYTE)),
       ]
-      return [[name, title, whole(most), ...sizes.map(sizeText)]]
+      const most = points.at(-1)[name]
+      return [[name, title, whole(most), ...sizes.map((size) => sizeText(size, most * TRUSTED))]]
     }),
   )
   const head = ['axis', 'command', 'measured up to', '1 h of one core', '4 GB', '16 GB']
   return ['### Extrapolated', table(head, rows)].join('\n\n')
 }
 
-function sizeText(size) {
-  return Number.isFinite(size) && size < 1e12
-    ? whole(Number(size.toPrecision(2)))
-    : 'not by this axis'
+function sizeText(size, most) {
+  return size > most ? `more than ${whole(most)}` : whole(Number(size.toPrecision(1)))
 }
 
 function table(head, rows) {
