@@ -8,12 +8,15 @@ import { temporaryFolder } from '../support/helpers.ts'
 const NOW = Date.parse('2026-02-03T05:00:00Z')
 const SYNC = ['sync', '--only', 'users', '--log', 'none']
 
-/** A stand-in platform that refuses the requests with these numbers, and a data folder. */
-async function stage(refused: readonly number[], wait: string) {
-  const intercept: EmulatorOptions['intercept'] = ({ number }) =>
-    refused.includes(number)
-      ? new Response('{"title":"Too many"}', { status: 429, headers: { 'retry-after': wait } })
-      : undefined
+/** A stand-in platform whose answers have these headers, and a data folder. */
+async function stage(answered: (number: number) => Response | Record<string, string>) {
+  const intercept: EmulatorOptions['intercept'] = async ({ number, answer }) => {
+    const given = answered(number)
+    if (given instanceof Response) return given
+    const response = await answer()
+    for (const [name, value] of Object.entries(given)) response.headers.set(name, value)
+    return response
+  }
   const emulator = await startEmulator({ users: 12, now: () => NOW, intercept })
   onTestFinished(() => emulator.close())
   const data = await temporaryFolder()
@@ -27,10 +30,11 @@ async function stage(refused: readonly number[], wait: string) {
 
 describe('the rate limits of the platform', () => {
   it('are learned in a run, saved, and shown by status', async () => {
-    const { environment, state } = await stage([6, 15], '1')
+    const quota = { 'ratelimit-policy': '"default";q=100;w=10', ratelimit: '"default";r=40;t=4' }
+    const { environment, state } = await stage(() => quota)
     expect(await command(SYNC, environment)).toMatchObject({ code: 0 })
     const kept: unknown = JSON.parse(await readFile(state, 'utf8'))
-    expect(kept).toMatchObject({ limit: { source: 'refusals' } })
+    expect(kept).toMatchObject({ limit: { source: 'headers' } })
     const { out } = await command(['status'], environment)
     expect(out).toMatch(/^limits {7}at most 1000 requests a second, 8 at once$/m)
     expect(out).toMatch(
@@ -39,12 +43,13 @@ describe('the rate limits of the platform', () => {
     const { out: json } = await command(['status', '--json'], environment)
     expect(JSON.parse(json)).toMatchObject({
       limits: { rate: 1000, concurrency: 8 },
-      learned: [{ organisation: 'default', source: 'refusals' }],
+      learned: [{ organisation: 'default', source: 'headers' }],
     })
   })
 
   it('are saved when the run is deferred, and status says when none was met', async () => {
-    const { environment } = await stage([12], '86400')
+    const refusal = { status: 429, headers: { 'retry-after': '86400' } }
+    const { environment } = await stage((n) => (n === 12 ? new Response('{}', refusal) : {}))
     const deferred = await command([...SYNC, '--max-duration', '5m'], environment)
     expect(deferred).toMatchObject({ code: 4 })
     const { out } = await command(['status'], environment)

@@ -142,7 +142,7 @@ const WHOLE = {
 const SYMPTOMS: Readonly<Record<string, object>> = {
   [REGISTRY]: { rows: [], drift: [] },
   'sql/base/reviews.sql': { isComplete: false, rows: [], drift: [], isReadable: false },
-  'sql/drift/expected.sql': { isComplete: false, rows: [], drift: [] },
+  'sql/drift/expected.sql': { isComplete: false, rows: [{ rows: 0, reviews: null }], drift: [] },
   'dbt-like-models/models/staging/_sources.yml': { isReadable: false },
 }
 
