@@ -29,7 +29,8 @@ export function verdictOf(summary: Summary): string {
     case 'locked':
       return `Locked: ${because ?? 'another run holds the data folder'}`
     case 'usage':
-      return `Not run: ${because ?? 'the arguments or the configuration are invalid'}`
+      // a seed or a model may be invalid, which a run finds after it has landed days
+      return `${totals.asked > totals.left ? 'Not published' : 'Not run'}: ${because ?? 'the arguments or the configuration are invalid'}`
     case 'failed':
       return `Failed: ${because ?? 'an unexpected error ended the run'}`
   }

@@ -12,17 +12,17 @@ import type { RawFile } from '../lake/quarantine.ts'
 import { latestData } from './point-in-time.ts'
 
 /**
- * Makes base while the platform is asked for more, so that little is left at the end: verifies
- * base files by CRC-32, and makes those of each month once none of its days is missing. What is
- * not analytics, and what rechecks of old days find, is processed afterwards, by the same plan.
+ * Writes base while requests are pending, so that little is left at the end: verifies base files by
+ * CRC-32, and writes those of each month once all of its missing days have landed or failed.
+ * Entities other than analytics, and days that a recheck changed, follow afterwards by the same plan.
  */
 export class EarlyBase implements SyncListeners, BaseWork, AsyncDisposable {
   readonly engine: BaseEngine
   readonly #context: RunContext
   readonly #whileWaiting: () => void
-  /** Undefined where something went wrong: then the files have to be read again. */
+  /** Undefined after an error: then the files must be read again. */
   readonly #bases = new Map<string, Promise<BaseFiles | undefined>>()
-  /** Months of which nothing is missing, by organisation. */
+  /** Months without missing days, by organisation. */
   readonly #complete = new Map<string, Set<string>>()
   /** Organisations whose next pass has not begun. */
   readonly #due = new Set<string>()

@@ -83,7 +83,7 @@ export function baseOptions(
 ): Pick<NormalizeOptions, 'dataFolder' | 'baseIn' | 'orgId' | 'firstMonth' | 'emit'> {
   const { dataFolder } = config
   const emit = (event: RunEvent): void => {
-    // what was known before is none, nor are files without rows
+    // no news: warnings about data of the past, and files without rows
     const isNews = event.type === 'warning' ? asOf === null : orgId !== NO_ORGANISATION
     if (isNews) world.emit(event)
   }

@@ -149,6 +149,11 @@ describe('the verdict', () => {
     ],
     ['locked', 'Locked: another run holds the data folder', [ended(7)]],
     ['usage', 'Not run: --from is no date', [ended(2, '--from is no date')]],
+    [
+      'usage',
+      'Not published: teams.csv:1: unknown column',
+      [known, planned({ users: 2 }), ...landed(2), ended(2, 'teams.csv:1: unknown column')],
+    ],
     ['failed', 'Failed: boom', [ended(1, 'boom')]],
     ['failed', 'Failed: an unexpected error ended the run', [ended(99)]],
     ['running', 'Under way: 2 of 5 intervals done.', [planned({ users: 5 }), ...landed(2)]],

@@ -8,8 +8,8 @@ import { spillFolder } from '../../lib/spill.ts'
 const MACROS = statement('lake/macros')
 
 /**
- * The database that writes raw days and reads what has landed, one day per thread, so that the memory for a day depends on
- * its largest row, not on the number of rows. It is opened on first use.
+ * The database that writes raw days and reads what has landed, one day per thread, so that the
+ * memory for a day depends on its largest row, not on the number of rows. It is opened on first use.
  */
 export class LandingDatabase {
   readonly #dataFolder: string

@@ -82,7 +82,7 @@ export interface Contents {
   readonly meta: string
 }
 
-/** What the file in use, of these tables and views, contains: to be compared with what is published. */
+/** Digests of the file in use, which has these `relations`, to be compared with the published ones. */
 export async function contentsOf(
   db: Database,
   {

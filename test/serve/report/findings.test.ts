@@ -2,14 +2,12 @@ import { expect, it } from 'vitest'
 import * as adoption from '../../../src/serve/report/adoption.ts'
 import * as budget from '../../../src/serve/report/budget.ts'
 import type { Chart } from '../../../src/serve/report/chart.ts'
-import { sections } from '../../../src/serve/report/charts.ts'
 import type { Organisation } from '../../../src/serve/report/data.ts'
-import { headlines } from '../../../src/serve/report/headlines.ts'
 import * as oversight from '../../../src/serve/report/oversight.ts'
 import * as practice from '../../../src/serve/report/practice.ts'
 import * as settings from '../../../src/serve/report/settings.ts'
 import * as spend from '../../../src/serve/report/spend.ts'
-import { METRICS, view } from './sample.ts'
+import { view } from './sample.ts'
 
 function month(name: string, credits: readonly number[]) {
   return credits.map((billable_tokens, at) => ({
@@ -367,13 +365,6 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
   expect(chart.read(view(rows, { days: 91 })).finding).toBe(finding)
 })
 
-it('a chart of an organisation without data has a title and no rows', () => {
-  const empty = view({ last_day: null })
-  const charts = sections(true).flatMap((section) => section.charts)
-  expect(charts.map((chart) => chart.read(empty).rows)).toEqual(charts.map(() => []))
-  expect(charts.map((chart) => chart.read(empty).finding)).not.toContain('')
-})
-
 it('the steps of a bridge lead from one month to the next', () => {
   const bridge = [
     { ...component, components: 'left_users', change: -30 },
@@ -385,23 +376,4 @@ it('the steps of a bridge lead from one month to the next', () => {
     { step: 'Not attributed', change: 50, total: 220, users: null },
     { step: 'February 2026', change: null, total: 220, users: null },
   ])
-})
-
-it('the metrics of charts and headlines are those of metrics.yml, with their usual mistake', () => {
-  const charts = sections(true).flatMap((section) => section.charts)
-  const shown = [
-    ...charts.flatMap(({ metrics }) => metrics),
-    ...headlines(view()).flatMap(({ metric }) => metric ?? []),
-  ]
-  expect(shown.filter((name) => !METRICS.some((metric) => metric.name === name))).toEqual([])
-  expect(headlines(view()).filter(({ metric, how }) => (metric ?? how) === null)).toEqual([])
-  expect(METRICS.find(({ name }) => name === 'autonomy_ratio')).toEqual({
-    name: 'autonomy_ratio',
-    label: 'Autonomy ratio',
-    unit: 'tool calls a user message',
-    description: 'Tool calls per message that a user wrote: how much the agent does on its own.',
-    basis: 'All tool calls of the period divided by all user messages',
-    mistake:
-      'Averaging the ratios of days or users. A day with one message then counts as much as a day with a thousand.',
-  })
 })

@@ -1,0 +1,30 @@
+import { expect, it } from 'vitest'
+import { sections } from '../../../src/serve/report/charts.ts'
+import { headlines } from '../../../src/serve/report/headlines.ts'
+import { METRICS, view } from './sample.ts'
+
+it('a chart of an organisation without data has a title and no rows', () => {
+  const empty = view({ last_day: null })
+  const charts = sections(true).flatMap((section) => section.charts)
+  expect(charts.map((chart) => chart.read(empty).rows)).toEqual(charts.map(() => []))
+  expect(charts.map((chart) => chart.read(empty).finding)).not.toContain('')
+})
+
+it('the metrics of charts and headlines are those of metrics.yml, with their usual mistake', () => {
+  const charts = sections(true).flatMap((section) => section.charts)
+  const shown = [
+    ...charts.flatMap(({ metrics }) => metrics),
+    ...headlines(view()).flatMap(({ metric }) => metric ?? []),
+  ]
+  expect(shown.filter((name) => !METRICS.some((metric) => metric.name === name))).toEqual([])
+  expect(headlines(view()).filter(({ metric, how }) => (metric ?? how) === null)).toEqual([])
+  expect(METRICS.find(({ name }) => name === 'autonomy_ratio')).toEqual({
+    name: 'autonomy_ratio',
+    label: 'Autonomy ratio',
+    unit: 'tool calls a user message',
+    description: 'Tool calls per message that a user wrote: how much the agent does on its own.',
+    basis: 'All tool calls of the period divided by all user messages',
+    mistake:
+      'Averaging the ratios of days or users. A day with one message then counts as much as a day with a thousand.',
+  })
+})
