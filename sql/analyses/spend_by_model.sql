@@ -1,48 +1,34 @@
 -- What does each model consume, compared with the same days of last month?
--- The current month is not compared with a complete one: of both, the days up
--- to the last known day of the month are counted. `(unattributed)` is the rest
--- that no model accounts for.
-with last_days as (
+-- The month so far. The comparison has only the days whose credits are known in
+-- both months. `(unattributed)` is the rest that no model accounts for.
+with last_months as (
     select
         org_id,
-        max(activity_date) as last_date
-    from main.fct_model_day
+        max(month_start_date) as last_month
+    from main.mart_spend_month
     group by 1
-),
-
-counted as (
-    select
-        dim_date.org_id,
-        dim_date.activity_date,
-        (this_day.year - dim_date.year) * 12
-        + this_day.month - dim_date.month as months_ago
-    from main.dim_date
-    inner join last_days using (org_id)
-    inner join main.dim_date as this_day
-        on last_days.org_id = this_day.org_id
-        and last_days.last_date = this_day.activity_date
-    where dim_date.day_of_month <= this_day.day_of_month
-),
-
-credits as (
-    select
-        org_id,
-        model_id,
-        sum(case when months_ago = 0 then billable_tokens end) as credits,
-        sum(case when months_ago = 1 then billable_tokens end) as credits_before
-    from main.fct_model_day
-    inner join counted using (org_id, activity_date)
-    where counted.months_ago in (0, 1)
-    group by 1, 2
 )
 
 select
     org_id,
-    model_id,
-    credits,
-    credits_before,
+    mart_spend_month.month_start_date,
+    mart_spend_month.member as model_id,
+    mart_spend_month.billable_tokens as credits,
+    round(100 * mart_spend_month.share_of_month, 1) as percent,
+    mart_spend_month.compared_days,
+    mart_spend_month.compared_billable_tokens as credits_compared,
+    mart_spend_month.previous_billable_tokens as credits_before,
     round(
-        100.0 * (credits - credits_before) / nullif(credits_before, 0), 1
+        100.0
+        * (
+            mart_spend_month.compared_billable_tokens
+            - mart_spend_month.previous_billable_tokens
+        )
+        / nullif(mart_spend_month.previous_billable_tokens, 0),
+        1
     ) as change_percent
-from credits
-order by 1, 3 desc nulls last, 2
+from main.mart_spend_month
+inner join last_months using (org_id)
+where mart_spend_month.month_start_date = last_months.last_month
+    and mart_spend_month.dimension = 'model'
+order by 1, 4 desc nulls last, 3

@@ -1,41 +1,35 @@
--- Which teams consumed the credits of the last 28 days?
--- By the team of each day. `(no team)` includes credits that are attributed to
--- no user.
-with last_days as (
+-- What does each team consume, compared with the same days of last month?
+-- The month so far, by the team of each day. The comparison has only the days
+-- whose credits are known in both months. `(no team)` has the credits of users
+-- without a team, `(unattributed)` those that no user accounts for.
+with last_months as (
     select
         org_id,
-        max(activity_date) as last_date
-    from main.fct_user_model_day
+        max(month_start_date) as last_month
+    from main.mart_spend_month
     group by 1
 )
 
 select
-    fct_user_model_day.org_id,
-    coalesce(dim_user_history.team, '(no team)') as team,
-    count(distinct case
-        when fct_user_model_day.user_id not like '(%'
-        then fct_user_model_day.user_id
-    end) as users,
-    sum(fct_user_model_day.billable_tokens) as credits,
+    org_id,
+    mart_spend_month.month_start_date,
+    mart_spend_month.member as team,
+    mart_spend_month.billable_tokens as credits,
+    round(100 * mart_spend_month.share_of_month, 1) as percent,
+    mart_spend_month.compared_days,
+    mart_spend_month.compared_billable_tokens as credits_compared,
+    mart_spend_month.previous_billable_tokens as credits_before,
     round(
-        100.0 * sum(fct_user_model_day.billable_tokens)
-        / nullif(
-            sum(sum(fct_user_model_day.billable_tokens)) over (
-                partition by fct_user_model_day.org_id
-            ),
-            0
-        ),
+        100.0
+        * (
+            mart_spend_month.compared_billable_tokens
+            - mart_spend_month.previous_billable_tokens
+        )
+        / nullif(mart_spend_month.previous_billable_tokens, 0),
         1
-    ) as percent
-from main.fct_user_model_day
-inner join last_days
-    on fct_user_model_day.org_id = last_days.org_id
-left join main.dim_user_history
-    on fct_user_model_day.org_id = dim_user_history.org_id
-    and fct_user_model_day.user_id = dim_user_history.user_id
-    and fct_user_model_day.activity_date >= dim_user_history.valid_from
-    and fct_user_model_day.activity_date
-    < coalesce(dim_user_history.valid_to, date '9999-12-31')
-where fct_user_model_day.activity_date > last_days.last_date - 28
-group by 1, 2
-order by 1, 4 desc nulls last, 2
+    ) as change_percent
+from main.mart_spend_month
+inner join last_months using (org_id)
+where mart_spend_month.month_start_date = last_months.last_month
+    and mart_spend_month.dimension = 'team'
+order by 1, 4 desc nulls last, 3

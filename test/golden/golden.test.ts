@@ -98,11 +98,12 @@ describe('the golden lake', () => {
   })
   it('counts for a team what its members spent while they were in it', async () => {
     const { sql } = analysis('spend_by_team')
-    const org_id = 'org/1'
-    expect(await inWarehouse((database) => database.rows(sql))).toEqual([
-      { org_id, team: 'Red', users: '2', credits: '9811.250000', percent: 92.8 },
-      { org_id, team: '(no team)', users: '3', credits: '698.250000', percent: 6.6 },
-      { org_id, team: 'Blue', users: '1', credits: '60.000000', percent: 0.6 },
+    const month = { month_start_date: '2026-02-01', compared_days: '0', credits_before: null }
+    expect(await inWarehouse((database) => database.rows(sql))).toMatchObject([
+      { ...month, team: 'Red', credits: '9811.250000', percent: 92.8 },
+      { ...month, team: '(unattributed)', credits: '447.749999', percent: 4.2 },
+      { ...month, team: '(no team)', credits: '250.500001', percent: 2.4 },
+      { ...month, team: 'Blue', credits: '60.000000', percent: 0.6 },
     ])
   })
 

@@ -1,14 +1,12 @@
-// The rows of the marts of active people, of the last 28 days, and of the models of a month, given
-// those of facts and dimensions.
-import { groupBy, sum, unique } from './reading.mjs'
-import { org_id, SPENDS, UNATTRIBUTED } from './served.mjs'
-import { isAnswered, later } from './weeks.mjs'
+// The rows of the marts of active people and of the last 28 days, given those of facts and dimensions.
+import { sum, unique } from './reading.mjs'
+import { org_id, UNATTRIBUTED } from './served.mjs'
+import { later } from './weeks.mjs'
 
 export function usageMarts(made) {
   return {
     mart_active_users: made.fct_org_day.flatMap((row) => activeUsers(row, made)),
     mart_user_28d: users28(made),
-    mart_spend_month: spendMonths(made),
   }
 }
 
@@ -69,30 +67,4 @@ function users28({ dim_user, fct_user_day }) {
         billable_tokens_28d: of('billable_tokens'),
       }
     })
-}
-
-function spendMonths({ fct_model_day }) {
-  const months = groupBy(fct_model_day, ({ activity_date }) => activity_date.slice(0, 7))
-  return [...months].flatMap(([month, days]) => {
-    const start = `${month}-01`
-    const dates = Array.from({ length: 31 }, (_, n) => later(start, n)).filter((day) =>
-      day.startsWith(month),
-    )
-    const all = sum(days.map((day) => day.billable_tokens))
-    return [...groupBy(days, ({ model_id }) => model_id)].map(([model_id, rows]) => {
-      const sums = SPENDS.map((name) => [name, sum(rows.map((row) => row[name]))])
-      const { billable_tokens } = Object.fromEntries(sums)
-      return {
-        org_id,
-        month_start_date: start,
-        model_id,
-        model_tier: unique(rows.map((row) => row.model_tier).filter((tier) => tier)).at(-1) ?? null,
-        ...Object.fromEntries(sums),
-        days_used: rows.length,
-        share_of_month: billable_tokens === null || !all ? null : Number(billable_tokens) / Number(all),
-        known_days: dates.filter((day) => isAnswered('tokens', day)).length,
-        days_in_month: dates.length,
-      }
-    })
-  })
 }

@@ -98,14 +98,3 @@ it('the known days of a month are those that were answered, with rows or without
     },
   ])
 })
-
-it('the spend of a month has the number of its known days', async () => {
-  const rows = await rowsOf('mart_spend_month', {
-    fct_model_day: `select 'org' as org_id, date '2026-11-01' as activity_date, 'm' as model_id,
-      'standard' as model_tier, 5 as billable_tokens, 1 as input_tokens, 1 as output_tokens`,
-    'intermediate.int_resource_months': `from (values
-        ('org', 'tokens', date '2026-11-01', 21, 30), ('org', 'users', date '2026-11-01', 3, 30))
-      as months (org_id, resource, month_start_date, known_days, days_in_month)`,
-  })
-  expect(rows).toMatchObject([{ known_days: 21, days_in_month: 30 }])
-})

@@ -11,34 +11,9 @@
 
 with
 
-known_days as (
+days as (
 
-    select
-        *,
-        cast(date_trunc('month', activity_date) as date) as month_start_date,
-        extract(day from activity_date) as day_of_month
-    from (
-        {{ credits_of_days() }}
-    ) as credit_days
-    where billable_tokens is not null
-
-),
-
-compared_days as (
-
-    select
-        present.org_id,
-        present.month_start_date,
-        present.activity_date,
-        past.activity_date as previous_date,
-        present.billable_tokens,
-        past.billable_tokens as previous_billable_tokens
-    from known_days as present
-    inner join known_days as past
-        on present.org_id = past.org_id
-        and present.day_of_month = past.day_of_month
-        and past.month_start_date
-        = cast(date_trunc('month', present.month_start_date - 1) as date)
+    select * from {{ ref('int_credit_days') }}
 
 ),
 
@@ -51,37 +26,23 @@ months as (
         {{ sum_of_credits('billable_tokens') }} as billable_tokens,
         {{ sum_of_credits('previous_billable_tokens') }}
             as previous_billable_tokens
-    from compared_days
+    from days
+    where previous_date is not null
     group by 1, 2
 
 ),
 
 -- A day may be compared with the month before, with the one after, or both.
-day_sides as (
+compared_days as (
 
     select
         org_id,
         activity_date,
-        max(is_present) as is_present,
-        max(is_past) as is_past
-    from (
-        select
-            org_id,
-            activity_date,
-            1 as is_present,
-            0 as is_past
-        from compared_days
-
-        union all
-
-        select
-            org_id,
-            previous_date as activity_date,
-            0 as is_present,
-            1 as is_past
-        from compared_days
-    ) as sides
-    group by 1, 2
+        month_start_date,
+        previous_date is not null as is_present,
+        next_date is not null as is_past
+    from days
+    where previous_date is not null or next_date is not null
 
 ),
 
@@ -90,11 +51,9 @@ parts as (
 
     select
         used.org_id,
-        cast(
-            date_trunc('month', used.activity_date) as date
-        ) as month_start_date,
-        day_sides.is_present,
-        day_sides.is_past,
+        compared_days.month_start_date,
+        compared_days.is_present,
+        compared_days.is_past,
         used.user_id,
         used.model_id,
         {{ sums_of_tokens() }},
@@ -110,7 +69,7 @@ parts as (
             end
         ) as parts_without_tokens
     from {{ ref('fct_user_model_day') }} as used
-    inner join day_sides using (org_id, activity_date)
+    inner join compared_days using (org_id, activity_date)
     group by 1, 2, 3, 4, 5, 6
 
 ),
@@ -130,7 +89,7 @@ sides as (
         cast(0 as decimal(20, 0)) as past_tokens,
         parts_without_tokens
     from parts
-    where is_present = 1
+    where is_present
 
     union all
 
@@ -146,7 +105,7 @@ sides as (
         + coalesce(output_tokens, 0) as past_tokens,
         parts_without_tokens
     from parts
-    where is_past = 1
+    where is_past
 
 ),
 
