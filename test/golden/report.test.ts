@@ -41,6 +41,14 @@ function numberOf(cell: unknown): number | null {
 }
 
 describe('the report of the golden lake of weeks', () => {
+  it('has the readiness of each repository and day, without reports that have no time', () => {
+    const repository = { repository: 'git.example/a' }
+    expect(groups.readiness).toEqual([
+      { ...repository, day: '2027-01-10', passing: 6, evaluated: 7, pass_rate: 0.8571 },
+      { ...repository, day: '2027-02-14', passing: 5, evaluated: 6, pass_rate: 0.8333 },
+    ])
+  })
+
   it('has the days of the newest month with its forecast', async () => {
     const own = (await expected('mart_budget_forecast')).filter(
       (row) => row['month_start_date'] === '2027-02-01',
@@ -54,8 +62,8 @@ describe('the report of the golden lake of weeks', () => {
         p10: numberOf(row['forecast_billable_tokens_p10']),
         p50: numberOf(row['forecast_billable_tokens_p50']),
         p90: numberOf(row['forecast_billable_tokens_p90']),
-        credit_limit: null,
-        exhaustion_day: null,
+        credit_limit: numberOf(row['credit_limit']),
+        exhaustion_day: row['exhaustion_date'],
       })),
     )
   })
@@ -149,7 +157,7 @@ describe('the report of the golden lake of weeks', () => {
     expect(groups.session_retention).toEqual([
       {
         ...{ days_kept: 90, since: '2027-01-20', until: null },
-        ...{ fetched: 2, oldest_days: 97, past: 1, changed_by: null },
+        ...{ fetched: 4, oldest_days: 97, past: 1, changed_by: null },
       },
       {
         ...{ days_kept: 30, since: '2026-12-18', until: '2027-01-20' },
@@ -168,7 +176,7 @@ describe('the report of the golden lake of weeks', () => {
       { ...end, days: 28, runs: 6 },
       { ...one, days: 28, hook_event: 'Notification', runs: null, recording_runs: null },
       { ...rest, days: 28, hook_event: 'Stop', runs: 8, recorded: 0 },
-      { ...end, days: 91, runs: 14, recorded: 5, recorded_share: 0.8333 },
+      { ...end, days: 91, runs: 14, recorded: 9, recorded_share: 1.5 },
       { ...one, days: 91, hook_event: 'Stop', runs: 32 },
       { ...one, days: 91, hook_event: '(unnamed)', runs: 0 },
       { ...one, days: 91, hook_event: 'Notification', runs: null, recording_runs: null },

@@ -115,7 +115,7 @@ export const output = defineChart({
 export const readiness = defineChart({
   id: 'readiness',
   about: 'Share of readiness criteria that pass, by repository and day of report',
-  how: 'Passing evaluations over all evaluations of the reports of a day; skipped criteria do not count.',
+  how: 'Passing evaluations over all evaluations of the reports of a day; skipped criteria and reports without a date do not count.',
   columns: {
     day: 'Day',
     repository: 'Repository',

@@ -6,6 +6,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { anomalies } from './anomalies.mjs'
 import { dimensions } from './dimensions.mjs'
+import { entityMarts } from './entity-marts.mjs'
 import { eventEffect } from './event-effect.mjs'
 import { facts } from './facts.mjs'
 import { marts } from './marts.mjs'
@@ -19,7 +20,7 @@ import { spendMarts } from './spend-marts.mjs'
 import { usageMarts } from './usage-marts.mjs'
 
 /** Columns that are in millionths. */
-const CREDITS = /billable_tokens|_amount$|^value$/
+const CREDITS = /billable_tokens|_amount$|^value$|^service_credits$/
 
 const output = process.argv[3] ?? join(folder, 'expected')
 const made = facts()
@@ -34,6 +35,7 @@ const expected = {
   mart_event_effect: eventEffect(all),
   mart_policy_usage: policyUsage(all),
   ...policyMarts(all),
+  ...entityMarts(all),
   mart_anomalies: anomalies(all),
 }
 for (const [table, rows] of Object.entries(expected)) {

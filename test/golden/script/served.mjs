@@ -9,13 +9,25 @@ export const UNATTRIBUTED = '(unattributed)'
 export const SPENDS = ['billable_tokens', 'input_tokens', 'output_tokens']
 
 /** What is not analytics, and the name of the list of its rows. */
-const ENTITIES = { enterprise_controls: 'changes', sessions: 'sessions', hook_events: 'events' }
+const ENTITIES = {
+  enterprise_controls: 'changes',
+  sessions: 'sessions',
+  hook_events: 'events',
+  usage_limits: 'limits',
+  readiness_reports: 'reports',
+}
 export const answers = await readAnswers()
 /** Every known revision of the enterprise controls. */
 export const controls = await readEntity('enterprise_controls')
 /** By identifier, as last fetched. */
 export const sessions = lastById(await readEntity('sessions'), ({ sessionId }) => sessionId)
 export const hookEvents = lastById(await readEntity('hook_events'), ({ event_id }) => event_id)
+/** As fetched in each night that asked for them. */
+export const usageLimits = await readEntity('usage_limits')
+export const readinessReports = lastById(
+  await readEntity('readiness_reports'),
+  ({ reportId }) => reportId,
+)
 export const org_id = answers[0].meta.org_id
 export const seeds = {
   teams: await seed('teams'),

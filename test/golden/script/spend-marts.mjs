@@ -1,20 +1,26 @@
 // The rows of the marts that explain and foresee the credits of a month.
+import { limitUsage } from './entity-marts.mjs'
 import { groupBy, sum, unique } from './reading.mjs'
 import { UNATTRIBUTED, org_id, rowsOf } from './served.mjs'
+import { spendMonths } from './spend-month.mjs'
 import { isAnswered, lastDay, later } from './weeks.mjs'
 
 export function spendMarts(made) {
-  return { mart_spend_bridge: bridge(made), mart_budget_forecast: forecasts(made) }
+  return {
+    mart_spend_bridge: bridge(made),
+    mart_budget_forecast: forecasts(made),
+    mart_spend_month: spendMonths(made),
+  }
 }
 
 /** The credits of a day that was answered: none where it has no rows, null where not sent. */
-function creditsOf({ fct_org_day }, day) {
+export function creditsOf({ fct_org_day }, day) {
   if (!isAnswered('tokens', day)) return null
   if (rowsOf('tokens', day).length === 0) return 0n
   return fct_org_day.find(({ activity_date }) => activity_date === day).billable_tokens
 }
 
-function startOfMonthBefore(start) {
+export function startOfMonthBefore(start) {
   return `${later(start, -1).slice(0, 7)}-01`
 }
 
@@ -115,13 +121,27 @@ const FIRST_DAY = '2026-01-14'
 const WEEKS = 2
 const LEAST_SPANS = 42
 
-/** No limits are in the case. */
 function forecasts(made) {
   const all = []
   for (let day = FIRST_DAY; day <= lastDay; day = later(day, 1)) all.push(day)
   const known = new Map(all.map((day) => [day, creditsOf(made, day)]))
   const past = all.filter((day) => known.get(day) !== null)
-  return past.map((day) => forecast(day, known, past))
+  const limits = creditLimits(made)
+  return past.map((day) => {
+    const credit_limit = limits.get(day.slice(0, 7)) ?? null
+    return { ...forecast(day, known, past, credit_limit), credit_limit }
+  })
+}
+
+/** The limits of the users of each month together, where each of them has one. */
+function creditLimits(made) {
+  const months = groupBy(limitUsage(made), (row) => row.month_start_date.slice(0, 7))
+  return new Map(
+    [...months].map(([month, users]) => {
+      const limits = users.map(({ effective_limit }) => effective_limit)
+      return [month, limits.includes(null) ? null : sum(limits)]
+    }),
+  )
 }
 
 /** Credits, as numbers, or what the same weekday of the weeks before was; null for neither. */
@@ -150,7 +170,7 @@ function expected(day, count, known) {
   return addUp(Array.from({ length: count }, (_, n) => week[n % 7]))
 }
 
-function forecast(day, known, past) {
+function forecast(day, known, past, limit) {
   const filled = filledOf(known)
   const month = `${day.slice(0, 7)}-01`
   const days_in_month = new Date(Date.UTC(day.slice(0, 4), day.slice(5, 7), 0)).getUTCDate()
@@ -174,6 +194,16 @@ function forecast(day, known, past) {
   const before = wholeMonth(startOfMonthBefore(month), known)
   const line =
     Math.round((Number(credits) / 1e4) * (days_in_month / knownDays.length)) / 100
+  const sums = past
+    .filter((each) => each >= month && each <= day)
+    .map((each) => [each, addUp(monthDays.filter((other) => other <= each).map(filled))])
+  if (p50 !== null) {
+    for (let n = 1; n <= days_left; n += 1) {
+      const more = Math.round(expected(day, n, known) * median * 100) / 100
+      sums.push([later(day, n), soFar + more])
+    }
+  }
+  const exhausted = sums.find(([, credits]) => credits !== null && limit !== null && credits >= limit)
   const isJudged = days_left > 0 && p50 !== null && actual !== null
   const error = (value) =>
     isJudged && value !== null ? Math.abs(value - actual) / actual : null
@@ -191,8 +221,7 @@ function forecast(day, known, past) {
     past_spans: days_left === 0 ? 0 : ratios.length,
     last_month_billable_tokens: asCredits(before),
     straight_line_billable_tokens: asCredits(line),
-    credit_limit: null,
-    exhaustion_date: null,
+    exhaustion_date: exhausted?.[0] ?? null,
     actual_billable_tokens: asCredits(actual),
     is_within_band: isJudged ? actual >= p10 && actual <= p90 : null,
     absolute_percentage_error: error(p50),
