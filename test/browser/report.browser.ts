@@ -180,6 +180,26 @@ it('anomalous days and exhausted limits are drawn', async () => {
   expect(await accessibilityProblems(page)).toEqual([])
 })
 
+/** The names beside the last bar; the ticks of the axes are in groups. */
+const BESIDE_MODELS = '#model-spend svg.plot > text'
+
+it.each([1240, 390])(
+  'the models of the last week are named beside its bar, one below the other: %i pixels wide',
+  async (width) => {
+    const { page } = await open(browser, demo, { width })
+    const names = await page.locator(BESIDE_MODELS).all()
+    const boxes = await Promise.all(names.map((name) => name.boundingBox()))
+    const places = boxes.flatMap((box) => box ?? []).sort((a, b) => a.y - b.y)
+    expect(places.length).toBeGreaterThan(4)
+    places.forEach(({ x, y, width: length }, at) => {
+      const above = places[at - 1] ?? { y: 0, height: 0 }
+      expect(y).toBeGreaterThan(above.y + above.height - 1)
+      expect(x + length).toBeLessThan(width)
+    })
+    expect(await page.locator('#model-spend .plot-swatch').count()).toBe(0)
+  },
+)
+
 const LONG_NAMES = Array.from({ length: 7 }, (_, at) => `a-model-with-a-long-name-${at}`)
 
 it.each([
@@ -211,7 +231,7 @@ it.each([
 ])('a report of %s is readable', async (name, organisations) => {
   const { page, complaints } = await open(browser, await pageOf('few', organisations))
   expect(await page.locator('main').textContent(), name).not.toMatch(/NaN|undefined|null/)
-  const labels = await page.locator('#model-spend .plot-swatch').allTextContents()
+  const labels = await page.locator(BESIDE_MODELS).allTextContents()
   expect(new Set(labels).size).toBe(labels.length)
   expect(complaints).toEqual([])
   expect(await accessibilityProblems(page)).toEqual([])

@@ -53,7 +53,7 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
       { at: dateOf(row.week), value: row.resurrected_users, series: 'Returned' },
       { at: dateOf(row.week), value: -row.churned_users, series: 'Left' },
     ])
-    return { x: time, y: people, marks: [timeBars(bars, names)], legend: names }
+    return { x: time, y: people, ...timeBars(bars, names) }
   }),
   drawn(adoption.retention, (rows) => ({
     height: 68 + 18 * new Set(rows.map(({ cohort }) => cohort)).size,
@@ -138,7 +138,7 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
       value: row.billable_tokens,
       series: row.model,
     }))
-    return { x: time, y: credits, marks: [timeBars(values, names)], legend: names }
+    return { x: time, y: credits, ...timeBars(values, names) }
   }),
   drawn(spend.teamSpend, (rows, view, width) =>
     bars(
@@ -209,8 +209,7 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
     return {
       x: time,
       y: { ...share, label: 'Tool calls' },
-      marks: [timeBars(values, names)],
-      legend: names,
+      ...timeBars(values, names),
     }
   }),
   drawn(practice.tools, (rows, _, width) => bars(rows.map(callsOf), 'Calls', width)),
@@ -261,8 +260,7 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
     return {
       x: last === null ? time : { ...time, domain: oversight.judgedSpan(last).map(dateOf) },
       y: { label: 'Flags', grid: true, zero: true, tickFormat: wholeAmount },
-      marks: [timeBars(values, names, 'day'), Plot.ruleY([0])],
-      legend: names,
+      ...timeBars(values, names, 'day'),
     }
   }),
 ])

@@ -25,7 +25,7 @@ export interface EndLabel {
 }
 
 export interface Options extends Plot.PlotOptions {
-  /** Series that are named above the plot. */
+  /** Series by colour; they are named above the plot unless each is named to its right. */
   readonly legend?: readonly string[]
   /** Names to the right of the plot. */
   readonly ends?: readonly EndLabel[]
@@ -50,7 +50,7 @@ export function drawn<Row>(
         ariaLabel: finding,
         ariaDescription: about,
         className: 'plot',
-        ...(legend === undefined ? {} : { color: { ...scale(legend), legend: true } }),
+        ...(legend === undefined ? {} : { color: scale(legend, ends) }),
         ...plot,
       })
       return asPicture(drawing, ends)
@@ -128,12 +128,18 @@ export function dateOf(day: string): Date {
   return new Date(`${day}T00:00:00Z`)
 }
 
-function scale(names: readonly string[]): Plot.ScaleOptions {
+function scale(names: readonly string[], ends: readonly EndLabel[]): Plot.ScaleOptions {
   return {
+    legend: names.length > ends.length,
     domain: [...names],
-    range: names.map((_, at) => COLOURS[at % COLOURS.length] ?? QUIET),
+    range: names.map((_, at) => colourOf(at)),
     tickFormat: (name: string) => nameText(name, 24),
   }
+}
+
+/** Of a series of stacked bars by its place. */
+function colourOf(place: number): string {
+  return COLOURS[place % COLOURS.length] ?? QUIET
 }
 
 /** A line for each series, named at its end; more than eight cannot be distinguished by colour. */
@@ -183,22 +189,46 @@ function ranked(last: ReadonlyMap<string, Point>): string[] {
   return [...last].sort((a, b) => (b[1].value ?? 0) - (a[1].value ?? 0)).map(([name]) => name)
 }
 
-/** Stacked bars, one a week or a day. */
+/** Stacked bars, one a week or a day. Each series is named beside the last bar if that has it. */
 export function timeBars(
   points: readonly Point[],
   names: readonly string[],
   interval: 'week' | 'day' = 'week',
-): Plot.Markish {
-  return Plot.rectY(points, {
-    x: 'at',
-    y: 'value',
-    fill: 'series',
-    interval,
-    insetLeft: 0.5,
-    insetRight: 0.5,
-    order: [...names],
-    title: ({ at, value, series }: Point) =>
-      `${nameText(series)}\n${placeText(at)}: ${amount(value)}`,
+): Pick<Options, 'marks' | 'ends' | 'legend'> {
+  return {
+    legend: names,
+    ends: interval === 'week' ? lastBar(points, names) : [],
+    marks: [
+      Plot.rectY(points, {
+        x: 'at',
+        y: 'value',
+        fill: 'series',
+        interval,
+        insetLeft: 0.5,
+        insetRight: 0.5,
+        order: [...names],
+        title: ({ at, value, series }: Point) =>
+          `${nameText(series)}\n${placeText(at)}: ${amount(value)}`,
+      }),
+      Plot.ruleY([0]),
+    ],
+  }
+}
+
+/** The middle of each part of the last bar: parts above zero are stacked, and parts below it. */
+function lastBar(points: readonly Point[], names: readonly string[]): EndLabel[] {
+  const last = Math.max(...points.map(({ at }) => Number(at)))
+  const parts = new Map(
+    points.flatMap(({ at, value, series }) => (Number(at) === last ? [[series, value ?? 0]] : [])),
+  )
+  let [above, below] = [0, 0]
+  return names.flatMap((text, place) => {
+    const value = parts.get(text) ?? 0
+    if (value === 0) return []
+    const from = value > 0 ? above : below
+    if (value > 0) above += value
+    else below += value
+    return [{ value: from + value / 2, text, colour: colourOf(place) }]
   })
 }
 
