@@ -2,15 +2,16 @@
     Incremental models are built in whole intervals: days, months, restatements. A
     model of versions lists the current intervals, each with its digest. A pre-hook
     deletes the intervals that have another digest, in the same transaction that
-    then builds those that are due.
+    then builds those that are due. It looks for them first: a delete with `not
+    exists` would compare every row, and nearly always nothing is outdated.
 #}
 {% macro delete_other_versions(versions, columns) -%}
     {% if is_incremental() -%}
-    delete from {{ this }} as built
-    where not exists (
-        select 1
-        from {{ ref(versions) }} as versions
-        where {{ are_same('versions', 'built', columns) }}
+    delete from {{ this }}
+    where ({{ columns | join(', ') }}) in (
+        select {{ columns | join(', ') }} from {{ this }}
+        except
+        select {{ columns | join(', ') }} from {{ ref(versions) }}
     )
     {%- endif %}
 {%- endmacro %}
@@ -29,47 +30,57 @@
     {%- endif %}
 {%- endmacro %}
 
-{# The days of the months that are due, each with its month. #}
-{% macro days_of_due_months(months, days) -%}
+{# The days of the months or weeks that are due, each with its period. #}
+{% macro days_of_due(period, versions, days) -%}
     select
         days.org_id,
         days.activity_date,
-        due_months.month_start_date,
-        due_months.month_digest
+        due_periods.{{ period }}_start_date,
+        due_periods.{{ period }}_digest
     from {{ ref(days) }} as days
     inner join (
-        {{ due(months, ['org_id', 'month_start_date'], ['month_digest']) }}
-    ) as due_months
-        on days.org_id = due_months.org_id
-        and date_trunc('month', days.activity_date)
-        = due_months.month_start_date
+        {{ due(
+            versions,
+            ['org_id', period ~ '_start_date'],
+            [period ~ '_digest']
+        ) }}
+    ) as due_periods
+        on days.org_id = due_periods.org_id
+        and date_trunc('{{ period }}', days.activity_date)
+        = due_periods.{{ period }}_start_date
 {%- endmacro %}
 
 {#
-    One row per month with days that have versions. The digest of a month is
-    computed from the digests of its days in order.
+    One row per month or week with days that have versions. Its digest is computed
+    from the digests of its days in order.
 #}
-{% macro month_versions(day_versions) -%}
+{% macro versions_of(period, day_versions) -%}
     select
         org_id,
-        cast(date_trunc('month', activity_date) as date) as month_start_date,
+        {{ period }}_start_date,
         md5(concat(
             {%- for number in [
-                1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16,
-                17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
-            ] %}
+                0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18,
+                19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30
+            ][:7 if period == 'week' else 31] %}
             coalesce(
                 max(
                     case
-                        when extract(day from activity_date) = {{ number }}
+                        when activity_date = {{ period }}_start_date + {{ number }}
                         then day_digest
                     end
                 ),
                 '-'
             ){{ ',' if not loop.last }}
             {%- endfor %}
-        )) as month_digest
-    from {{ ref(day_versions) }}
+        )) as {{ period }}_digest
+    from (
+        select
+            *,
+            cast(date_trunc('{{ period }}', activity_date) as date)
+                as {{ period }}_start_date
+        from {{ ref(day_versions) }}
+    ) as days
     group by 1, 2
 {%- endmacro %}
 
@@ -86,16 +97,14 @@
 #}
 {% macro delete_other_days(fact, versions) -%}
     {% if is_incremental() -%}
-    delete from {{ this }} as built
-    where not exists (
-        select 1
-        from {{ ref('int_fact_days') }} as fact_days
-        inner join {{ ref(versions) }} as versions
-            using (org_id, activity_date, day_digest)
-        where
-            fact_days.fact_name = '{{ fact }}'
-            and fact_days.org_id = built.org_id
-            and fact_days.activity_date = built.activity_date
+    delete from {{ this }}
+    where (org_id, activity_date) in (
+        select org_id, activity_date from {{ this }}
+        except
+        select org_id, activity_date
+        from {{ ref('int_fact_days') }}
+        inner join {{ ref(versions) }} using (org_id, activity_date, day_digest)
+        where fact_name = '{{ fact }}'
     )
     {%- endif %}
 {%- endmacro %}

@@ -74,7 +74,9 @@ export async function organisationsInLake(dataFolder: string): Promise<string[]>
 
 /**
  * In place of an organisation's id. Its base holds one file without rows of each entity, so that a
- * model finds a typed, empty table where nothing has landed. No organisation's id is empty.
+ * model finds a typed, empty table where nothing has landed. No organisation's id is empty. Its
+ * folder sorts last: DuckDB estimates the rows of a glob by those of the first file, and joins
+ * depend on the estimate.
  */
 export const NO_ORGANISATION = ''
 

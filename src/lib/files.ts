@@ -278,17 +278,20 @@ const READ_BYTES = 256 * 1024
 /** Buffers to use again, as many as files were ever read at once. */
 const spare: Buffer[] = []
 
-/** Encodes any text as one path segment: letters, digits, `_` and `-` stay, the rest is percent-encoded. */
+/**
+ * Encodes any text as one path segment: letters, digits, `_` and `-` stay, the rest is
+ * percent-encoded. No text is `~`, which no other segment contains and which sorts last.
+ */
 export function pathSegment(text: string): string {
   const encoded = encodeURIComponent(Buffer.from(text).toString()).replaceAll(
     /[.!~*'()]/g,
     (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
   )
-  return encoded === '' ? '%00' : encoded
+  return encoded === '' ? '~' : encoded
 }
 
 export function fromPathSegment(segment: string): string {
-  return segment === '%00' ? '' : decodeURIComponent(segment)
+  return segment === '~' ? '' : decodeURIComponent(segment)
 }
 
 /** Throws when the lease was lost. */

@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises'
-import { join, relative } from 'node:path'
+import { basename, join, relative } from 'node:path'
 import type { Config, ExportTarget } from '../config/config.ts'
 import { isEntityResource } from '../lake/resources.ts'
 import { ExitCode, UsageError } from '../lib/errors.ts'
@@ -76,6 +76,10 @@ export async function publishModels(
   const { config } = context
   await writeKnownIntervals(context, orgIds, pointInTime)
   for (const folder of await foreignBase(pointInTime.baseIn, inBase(orgIds))) {
+    if (basename(folder) === FORMER_NO_ORGANISATION) {
+      await rm(join(pointInTime.baseIn, folder), { recursive: true, force: true })
+      continue
+    }
     const moved = await quarantineBase(pointInTime.baseIn, folder)
     const warn = warner(context, 'damage')
     warn(`${folder} belongs to no organisation in the ledger and was moved to ${moved}`)
@@ -97,6 +101,9 @@ export async function publishModels(
   await forgetRollback(config.dataFolder)
   return result
 }
+
+/** The folder of `NO_ORGANISATION` in data folders of an earlier release; its files have no rows. */
+const FORMER_NO_ORGANISATION = 'org=%00'
 
 function inBase(orgIds: readonly string[]): readonly string[] {
   return [NO_ORGANISATION, ...orgIds]

@@ -92,3 +92,15 @@ it('base of an unknown organisation, replaced base files and broken records reac
   expect(built.out).toContain('the base file of tokens_days')
   expect(await martsOf(data)).toEqual(whole)
 })
+
+it('the folder without an organisation of an earlier release is removed without a warning', async () => {
+  const { data, work } = await publishedNight()
+  const whole = await martsOf(data)
+  const base = join(data, 'lake', 'base', 'tokens_days')
+  await cp(join(base, 'org=~'), join(base, 'org=%00'), { recursive: true })
+  const built = await work('build')
+  expect(built, built.err).toMatchObject({ code: 0 })
+  expect(built.out + built.err).not.toContain('belongs to no organisation')
+  expect((await readdir(base)).sort()).toEqual(['org=org_demo', 'org=~'])
+  expect(await martsOf(data)).toEqual(whole)
+})

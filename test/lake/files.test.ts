@@ -1,9 +1,15 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../src/lib/errors.ts'
 import { diskFault } from '../../src/lib/disk.ts'
-import { temporaryPath, removeTemporaryFiles } from '../../src/lib/files.ts'
+import {
+  fromPathSegment,
+  pathSegment,
+  removeTemporaryFiles,
+  temporaryPath,
+} from '../../src/lib/files.ts'
 import { temporaryFolder } from '../support/helpers.ts'
 
 describe('temporary files', () => {
@@ -19,6 +25,18 @@ describe('temporary files', () => {
     for (const each of kept) await writeFile(join(folder, each), '')
     expect(await removeTemporaryFiles(data)).toBe(4)
     expect(await readdir(folder)).toEqual(kept)
+  })
+})
+
+describe('a path segment', () => {
+  it('is decoded to the text that it encodes, and that of no text sorts after all others', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), (text) => {
+        expect(fromPathSegment(pathSegment(text))).toBe(text)
+        expect(pathSegment(text) < pathSegment('')).toBe(true)
+      }),
+    )
+    expect(fromPathSegment(pathSegment(''))).toBe('')
   })
 })
 

@@ -16,6 +16,7 @@ const INCREMENTAL = [
   'main.fct_user_language_day',
   'intermediate.int_user_day_totals',
   'intermediate.int_token_part_totals',
+  'intermediate.int_user_weeks',
   'intermediate.int_user_months',
   'intermediate.int_account_months',
   'intermediate.int_user_model_months',
@@ -23,6 +24,7 @@ const INCREMENTAL = [
 const VERSIONS = [
   'int_user_day_versions',
   'int_user_language_day_versions',
+  'int_user_week_versions',
   'int_user_month_versions',
   'int_account_month_versions',
 ]

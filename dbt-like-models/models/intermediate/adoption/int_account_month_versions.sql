@@ -5,7 +5,7 @@ with
 
 final as (
 
-    {{ month_versions('stg_platform__tokens_days') }}
+    {{ versions_of('month', 'stg_platform__tokens_days') }}
 
 )
 

@@ -44,15 +44,19 @@ addresses as (
 alternating as (
 
     select distinct
-        earlier.org_id,
-        earlier.user_id
-    from addresses as earlier
-    inner join addresses as later
-        on earlier.org_id = later.org_id
-        and earlier.user_id = later.user_id
-        and earlier.user_email != later.user_email
-        and earlier.first_date <= later.first_date
-        and earlier.last_date >= later.first_date
+        org_id,
+        user_id
+    from (
+        select
+            *,
+            max(last_date) over (
+                partition by org_id, user_id
+                order by first_date, user_email
+                rows between unbounded preceding and 1 preceding
+            ) as last_date_before
+        from addresses
+    ) as followed_addresses
+    where last_date_before >= first_date
 
 ),
 

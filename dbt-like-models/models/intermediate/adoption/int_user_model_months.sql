@@ -16,8 +16,8 @@ with
 
 due_days as (
 
-    {{ days_of_due_months(
-        'int_account_month_versions', 'stg_platform__tokens_days'
+    {{ days_of_due(
+        'month', 'int_account_month_versions', 'stg_platform__tokens_days'
     ) }}
 
 ),

@@ -17,8 +17,8 @@ with
 
 due_days as (
 
-    {{ days_of_due_months(
-        'int_user_month_versions', 'int_user_day_versions'
+    {{ days_of_due(
+        'month', 'int_user_month_versions', 'int_user_day_versions'
     ) }}
 
 ),

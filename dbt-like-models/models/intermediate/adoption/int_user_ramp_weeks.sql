@@ -1,4 +1,5 @@
--- A table: the one pass over the users of every day that both marts need.
+-- A table: the one pass over the users of every day that both marts need. Users
+-- at the left edge are left out: nothing is known of how they began.
 {{ config(materialized='table') }}
 
 with
@@ -6,11 +7,14 @@ with
 members as (
 
     select
-        org_id,
-        user_id,
-        first_active_date
-    from {{ ref('dim_user') }}
-    where user_id not like '(%' and first_active_date is not null
+        users.org_id,
+        users.user_id,
+        users.first_active_date
+    from {{ ref('dim_user') }} as users
+    inner join {{ ref('int_org_weeks') }} as weeks
+        on users.org_id = weeks.org_id
+        and {{ week_of('users.first_active_date') }} = weeks.week_start_date
+    where users.user_id not like '(%' and not weeks.is_left_edge
 
 ),
 

@@ -36,6 +36,7 @@ members as (
         first_active_date,
         {{ week_of('first_active_date') }} as cohort_week
     from {{ ref('dim_user') }}
+    where user_id not like '(%' and first_active_date is not null
 
 ),
 
@@ -51,20 +52,18 @@ final as (
         {{ days_between('members.first_active_date', 'last_days.last_date') }}
         + 1 as known_days,
         {% for milestone in milestones %}
-        case
-            when not weeks.is_left_edge
-            then {{ days_between(
-                'members.first_active_date',
-                'firsts.first_' ~ milestone ~ '_date'
-            ) }}
-        end as days_to_first_{{ milestone }}{{ ',' if not loop.last }}
+        {{ days_between(
+            'members.first_active_date', 'firsts.first_' ~ milestone ~ '_date'
+        ) }} as days_to_first_{{ milestone }}{{ ',' if not loop.last }}
         {% endfor %}
-    from firsts
-    inner join members using (org_id, user_id)
+    from members
     inner join last_days using (org_id)
     inner join {{ ref('int_org_weeks') }} as weeks
         on members.org_id = weeks.org_id
         and members.cohort_week = weeks.week_start_date
+    left join firsts
+        on members.org_id = firsts.org_id
+        and members.user_id = firsts.user_id
 
 )
 

@@ -1,0 +1,12 @@
+-- A table: few rows.
+{{ config(materialized='table') }}
+
+with
+
+final as (
+
+    {{ versions_of('week', 'int_user_day_versions') }}
+
+)
+
+select * from final
