@@ -19,7 +19,7 @@ import { spendMarts } from './spend-marts.mjs'
 import { usageMarts } from './usage-marts.mjs'
 
 /** Columns that are in millionths. */
-const CREDITS = /billable_tokens|_amount$|^value$/
+const CREDITS = /billable_tokens|_amount$|^value$|^usual_/
 
 const output = process.argv[3] ?? join(folder, 'expected')
 const made = facts()
