@@ -50,7 +50,7 @@ export function anomalies({ fct_user_day, fct_org_day, dim_date }) {
     const isFar = peers_score === null || peers_score * Math.sign(score) >= 3
     const isFarthest = Math.abs(deviation) >= 2 * farthest
     if (user !== '' && ofUsers.length < 15) return []
-    if (!isFarthest || Math.abs(score) < 4.75 || !isFar) return []
+    if (!isFarthest || (score < 3.5 && score > -4.75) || !isFar) return []
     return [
       {
         org_id,

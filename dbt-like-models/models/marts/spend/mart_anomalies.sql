@@ -120,8 +120,7 @@ own_spreads as (
 
 ),
 
--- Or that of one with as many days of users far from usual on that side: days far
--- below are more frequent than days far above.
+-- Or that of one with as many days of users far from usual on that side.
 org_spreads as (
 
     select
@@ -221,7 +220,10 @@ final as (
     from scored
     where
         is_farthest
-        and abs(score) >= {{ var('anomaly_score') }}
+        and (
+            score >= {{ var('anomaly_score') }}
+            or score <= -{{ var('anomaly_score_below') }}
+        )
         and coalesce(
             case when score > 0 then peers_score else -peers_score end
             >= {{ var('anomaly_peers_score') }},
