@@ -1,7 +1,12 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { addDays, dayOf, HISTORY_START, startOf, type Day } from '../lib/days.ts'
-import { landmarksOf, type Emulator, type Intercept } from '../emulator/emulator.ts'
+import {
+  landmarksOf,
+  type Emulator,
+  type Intercept,
+  type PlantedAnomaly,
+} from '../emulator/emulator.ts'
 import { hookFolders, spoolEvent } from '../hooks/record.ts'
 import { writeAtomic } from '../lib/files.ts'
 
@@ -79,6 +84,22 @@ function recordHooks(dataFolder: string, sessions: readonly string[], now: numbe
   }
 }
 
+/** Ada Abara, who works every day and is in an organisation of any size. */
+const ADA = 'user_38fa7932b19fea7c'
+
+/**
+ * What the report finds unusual: an agent of Ada's that runs in a loop on the last Tuesday and
+ * Thursday before `today`'s week, and a Wednesday the week before on which hardly anything runs.
+ */
+export function demoAnomalies(today: Day): PlantedAnomaly[] {
+  const monday = addDays(today, -((weekdayOf(today) + 6) % 7))
+  return [
+    { userId: ADA, day: addDays(monday, -6), factor: 500 },
+    { userId: ADA, day: addDays(monday, -4), factor: 500 },
+    { day: addDays(monday, -12), factor: 0.02 },
+  ]
+}
+
 /** Restates an earlier day from `moment` on: it has one more web user. */
 export function restateFrom(moment: number, now: () => number): Intercept {
   const day = restatedDay(dayOf(moment))
@@ -101,6 +122,11 @@ const AGES = [2, 3, 7]
 /** The latest of these days that is not on a weekend, when a small organisation has no users. */
 export function restatedDay(today: Day): Day {
   const days = AGES.map((age) => addDays(today, -age))
-  const isWorkingDay = (day: Day): boolean => new Date(startOf(day)).getUTCDay() % 6 !== 0
+  const isWorkingDay = (day: Day): boolean => weekdayOf(day) % 6 !== 0
   return days.find(isWorkingDay) ?? addDays(today, -2)
+}
+
+/** 0 is Sunday. */
+function weekdayOf(day: Day): number {
+  return new Date(startOf(day)).getUTCDay()
 }

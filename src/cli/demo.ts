@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { MS_PER_DAY, parseDay } from '../lib/days.ts'
+import { MS_PER_DAY, dayOf, parseDay } from '../lib/days.ts'
 import { ExitCode, UsageError } from '../lib/errors.ts'
 import { startEmulator } from '../emulator/emulator.ts'
 import { run } from '../pipeline/run.ts'
@@ -11,7 +11,7 @@ import { query } from '../serve/query.ts'
 import { reportPath } from '../serve/report/report.ts'
 import { listIfThere, readIfThere, writeAtomic } from '../lib/files.ts'
 import { warehousePath } from '../lake/layout.ts'
-import { restateFrom, writeDemoData } from './demo-data.ts'
+import { demoAnomalies, restateFrom, writeDemoData } from './demo-data.ts'
 import { configured, defineCommand, logOption, number, textOr, type Terminal } from './command.ts'
 import { runJob } from './job.ts'
 import { wholeOf } from './options.ts'
@@ -36,6 +36,7 @@ export const demoCommand = defineCommand({
     const emulator = await startEmulator({
       now: clock.now,
       users,
+      anomalies: demoAnomalies(dayOf(clock.now())),
       remember: 0,
       intercept: restateFrom(clock.now() + MS_PER_DAY, clock.now),
     })

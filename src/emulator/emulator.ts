@@ -7,13 +7,14 @@ import { messageOf, UsageError } from '../lib/errors.ts'
 import { keysOf, organisationOf, type Keys } from './admission.ts'
 import { createApp, type Intercept, type RequestRecord } from './app.ts'
 import { HISTORY_BEGINS } from './calendar.ts'
-import { createOrganisation } from './people.ts'
+import { createOrganisation, type PlantedAnomaly } from './people.ts'
 import type { Host } from './requests.ts'
 
 export { DEFAULT_KEYS, type Keys, type Role } from './admission.ts'
 export type { Intercept, InterceptedRequest, RequestRecord } from './app.ts'
 export { landmarksOf } from './calendar.ts'
 export { DEMO_SECRETS } from './catalogue.ts'
+export type { PlantedAnomaly } from './people.ts'
 export type { Host } from './requests.ts'
 
 export interface EmulatorOptions {
@@ -31,6 +32,8 @@ export interface EmulatorOptions {
   readonly seed?: number
   /** The first day of the history, `YYYY-MM-DD`. @default '2026-01-14' */
   readonly firstDay?: string
+  /** Days that differ from the others on purpose, in every organisation. @default none */
+  readonly anomalies?: readonly PlantedAnomaly[]
   /** Milliseconds since the epoch. Its UTC day is the platform's today. */
   readonly now: () => number
   /** Requests per second of a credential, by the clock `now`. @default no limit */
@@ -85,18 +88,19 @@ export interface Emulator {
 /**
  * Serves the stand-in platform: every endpoint, for a made-up organisation, on two
  * hosts like the platform. Each answers 404 to a path of the other.
- * A day's data is a pure function of the seed, the number of users and the first
- * day; changes by requests are in memory until `close`.
+ * A day's data is a pure function of the seed, the number of users, the first day
+ * and the planted anomalies; changes by requests are in memory until `close`.
  * @throws UsageError for an option out of its range, or a used port.
  */
 export async function startEmulator(options: EmulatorOptions): Promise<Emulator> {
   const { host = '127.0.0.1', now, orgId = 'org_demo', interrupt = true } = options
-  const { areSteady = false, firstDay = HISTORY_BEGINS } = options
+  const { areSteady = false, firstDay = HISTORY_BEGINS, anomalies = [] } = options
   const { rate, limitStyle = 'retry-after', intercept = null } = options
   const seed = wholeNumber('seed', options.seed ?? 1, 0)
   const people = {
     users: wholeNumber('users', options.users ?? 40, 1),
     areSteady,
+    anomalies,
     firstDay: parseDay(firstDay, 'the first day of the stand-in platform'),
   }
   const count = wholeNumber('organisations', options.organisations ?? 1, 1, 100_000)

@@ -1,4 +1,4 @@
-import { addDays, eachDay, type Day, type DayRange } from '../lib/days.ts'
+import { addDays, daysBetween, eachDay, type Day, type DayRange } from '../lib/days.ts'
 import { OFFSETS, workDayOf, type WorkDay } from './calendar.ts'
 import { FIRST_MODELS, FIRST_NAMES, LAST_NAMES, TEAMS, type Model, type Team } from './catalogue.ts'
 import { createPicker, derive, draw, entry, mix } from './random.ts'
@@ -27,6 +27,17 @@ export interface Person {
   readonly email: string | null
   readonly newEmail: string | null
   readonly renamedOn: number
+  /** What the tokens of a day are multiplied by, by its offset; of other days 1. */
+  readonly factors: ReadonlyMap<number, number>
+}
+
+/** A day on which the tokens and credits of one person, or of everyone, are multiplied. */
+export interface PlantedAnomaly {
+  readonly day: Day
+  /** @default everyone; an id that the organisation does not have plants nothing */
+  readonly userId?: string
+  /** Sessions, messages and tool calls stay as they are, and days off stay without a row. */
+  readonly factor: number
 }
 
 /** A made-up organisation: who is in it and on which days they work. */
@@ -47,15 +58,17 @@ export interface OrganisationOptions {
   /** Whether everyone joins on the first day, and works on every day with data. */
   readonly areSteady: boolean
   readonly firstDay: Day
+  readonly anomalies: readonly PlantedAnomaly[]
 }
 
 /** An organisation, as a pure function of the options. */
 export function createOrganisation(options: OrganisationOptions): Organisation {
   const { id, seed, users, areSteady, firstDay } = options
-  const people = Array.from({ length: users }, (_, index) => ({
-    ...createPerson(seed, index),
-    ...(areSteady ? STEADY : {}),
-  })).sort((a, b) => (a.id < b.id ? -1 : 1))
+  const people = Array.from({ length: users }, (_, index) => {
+    const person = createPerson(seed, index)
+    const factors = factorsOf(person.id, options)
+    return { ...person, ...(areSteady ? STEADY : {}), factors }
+  }).sort((a, b) => (a.id < b.id ? -1 : 1))
   return {
     id,
     firstDay,
@@ -70,7 +83,7 @@ const Draw = {
   leaves: 9, returner: 10, returns: 11, email: 12, renamed: 13,
 } as const
 
-type Cast = Partial<Omit<Person, 'id' | 'key'>>
+type Cast = Partial<Omit<Person, 'id' | 'key' | 'factors'>>
 
 /** Someone who joins on the first day and works whenever possible. */
 const STEADY: Cast = { presence: 100, takesLeave: false, joins: 0, leaves: NEVER }
@@ -91,7 +104,7 @@ const CAST: readonly Cast[] = [
   { joins: 0, leaves: 21, returns: NEVER },
 ]
 
-function createPerson(seed: number, index: number): Person {
+function createPerson(seed: number, index: number): Omit<Person, 'factors'> {
   const key = derive(seed, index)
   const cast = CAST[index] ?? {}
   const team = cast.team ?? entry(TEAMS, pickTeam(draw(key, Draw.team)))
@@ -110,6 +123,11 @@ function createPerson(seed: number, index: number): Person {
     renamedOn: draw(key, Draw.renamed) < 0.02 ? OFFSETS.emailChange + (index % 60) : NEVER,
     ...cast,
   }
+}
+
+function factorsOf(id: string, { anomalies, firstDay }: OrganisationOptions): Person['factors'] {
+  const own = anomalies.filter(({ userId = id }) => userId === id)
+  return new Map(own.map(({ day, factor }) => [daysBetween(firstDay, day), factor]))
 }
 
 function membershipOf(key: number): Pick<Person, 'joins' | 'leaves' | 'returns'> {

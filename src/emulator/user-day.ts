@@ -48,8 +48,9 @@ export function userDayOf(person: Person, workDay: WorkDay) {
   const filesEdited = upTo(toolCalls * team.editsPerTool * 2, Draw.edits)
   const filesCreated = upTo(filesEdited * 0.4, Draw.creates)
   const commits = upTo(filesEdited * 0.35, Draw.commits)
+  const factor = person.factors.get(workDay.offset) ?? 1
   const input = Math.floor(
-    (userMessages * 900 + toolCalls * 1_800) * (0.6 + 0.8 * draw(key, Draw.input)),
+    (userMessages * 900 + toolCalls * 1_800) * (0.6 + 0.8 * draw(key, Draw.input)) * factor,
   )
   const spends = spendsOf(person, workDay, key, input)
   return {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { parseDay } from '../../src/lib/days.ts'
+import { addDays, parseDay } from '../../src/lib/days.ts'
 import { landmarksOf, type Emulator } from '../../src/emulator/emulator.ts'
 import {
   activityRow,
@@ -47,6 +47,22 @@ describe('determinism', () => {
   it('two platforms of the same seed serve the same bytes', async () => {
     const [first, second] = [await start({ seed: 11 }), await start({ seed: 11 })]
     expect(await everyBody(second, EVERYTHING)).toEqual(await everyBody(first, EVERYTHING))
+  })
+
+  it('a planted anomaly multiplies the tokens of its user and day, and changes nothing else', async () => {
+    const plain = await start()
+    const [row] = await allUsers(plain, days(YESTERDAY))
+    const day = parseDay(YESTERDAY, 'yesterday')
+    const planted = await start({
+      anomalies: [{ day, userId: row?.user_id ?? '', factor: 10 }],
+    })
+    const [multiplied, ...others] = await allUsers(planted, days(YESTERDAY))
+    expect(multiplied).toMatchObject({ ...row, billable_tokens: multiplied?.billable_tokens })
+    const factor = Number(multiplied?.billable_tokens) / Number(row?.billable_tokens)
+    expect(factor).toBeCloseTo(10, 2)
+    expect(others).toEqual((await allUsers(plain, days(YESTERDAY))).slice(1))
+    const before = days(FIRST_DAY, addDays(day, -1))
+    expect(await everyBody(planted, before)).toEqual(await everyBody(plain, before))
   })
 
   it('another seed gives another organisation', async () => {

@@ -5,9 +5,9 @@ import { command } from '../support/command.ts'
 import { temporaryFolder } from '../support/helpers.ts'
 import { Database } from '../../src/lib/duckdb.ts'
 
-it('the demo fills every mart except mart_anomalies, and puts its users in teams', async () => {
+it('the demo fills every mart, has the anomaly that is planted, and puts its users in teams', async () => {
   const data = join(await temporaryFolder(), 'demo')
-  const { code, err } = await command(['demo', '--users', '8', '--data', data, '--log', 'none'], {})
+  const { code, err } = await command(['demo', '--data', data, '--log', 'none'], {})
   expect(code, err).toBe(0)
   const database = await Database.open(join(data, 'warehouse.duckdb'), { readOnly: true })
   try {
@@ -19,8 +19,10 @@ it('the demo fills every mart except mart_anomalies, and puts its users in teams
       const [row] = await database.rows(`select count(*) as rows from main.${name}`)
       if (Number(row?.['rows']) === 0) empty.push(name)
     }
-    // eight users over these weeks have no day that is unusual
-    expect(empty.filter((name) => name !== 'mart_anomalies')).toEqual([])
+    expect(empty).toEqual([])
+    const unusual = await database.rows(`select distinct user_label from mart_anomalies
+      inner join dim_user using (org_id, user_id) where score > 0`)
+    expect(unusual).toContainEqual({ user_label: 'ada.abara@acme.example' })
     const [of] = await database.rows(`select count(distinct team) as teams from dim_user`)
     expect(Number(of?.['teams'])).toBeGreaterThan(1)
   } finally {

@@ -102,7 +102,7 @@ describe('the report of the golden lake of weeks', () => {
     expect(groups.anomaly_days).toEqual([{ day: '2027-01-28', ...flag }])
     expect(groups.anomaly_people).toEqual([])
     expect(people.anomaly_people).toMatchObject([
-      { day: '2027-01-28', person: 'u2', billable_tokens: 63667575.75, score: 4.8 },
+      { day: '2027-01-28', person: 'u2', billable_tokens: 63667575.75, score: 5.3 },
     ])
   })
 

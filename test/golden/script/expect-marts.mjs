@@ -20,7 +20,7 @@ import { spendMarts } from './spend-marts.mjs'
 import { usageMarts } from './usage-marts.mjs'
 
 /** Columns that are in millionths. */
-const CREDITS = /billable_tokens|_amount$|^value$|^service_credits$/
+const CREDITS = /billable_tokens|_amount$|^value$|^service_credits$|^usual_/
 
 const output = process.argv[3] ?? join(folder, 'expected')
 const made = facts()

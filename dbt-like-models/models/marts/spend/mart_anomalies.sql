@@ -19,7 +19,8 @@ consumed as (
         'user' as scope,
         user_id,
         activity_date,
-        billable_tokens
+        billable_tokens,
+        cast(null as bigint) as users
     from {{ ref('fct_user_day') }}
     where user_id not like '(%' and billable_tokens > 0
 
@@ -30,7 +31,8 @@ consumed as (
         'org' as scope,
         '' as user_id,
         activity_date,
-        billable_tokens
+        billable_tokens,
+        daily_active_users as users
     from {{ ref('fct_org_day') }}
     where billable_tokens > 0
 
@@ -44,6 +46,7 @@ recent as (
         consumed.user_id,
         activity_date,
         consumed.billable_tokens,
+        consumed.users,
         ln(cast(consumed.billable_tokens as double) + 1) as log_tokens,
         days.iso_weekday,
         activity_date > days.last_date - {{ var('anomaly_days') }} as is_judged
@@ -63,10 +66,17 @@ usual as (
         user_id,
         judged.activity_date,
         max(judged.billable_tokens) as billable_tokens,
+        min(history.billable_tokens) as usual_low,
+        max(history.billable_tokens) as usual_high,
         max(judged.log_tokens) as log_tokens,
+        min(history.log_tokens) as lowest_log,
+        max(history.log_tokens) as highest_log,
         percentile_cont(0.5) within group (
             order by history.log_tokens
-        ) as usual_log
+        ) as usual_log,
+        percentile_cont(0.5) within group (
+            order by history.users
+        ) as usual_users
     from recent as judged
     inner join recent as history using (org_id, scope, user_id, iso_weekday)
     where
@@ -79,17 +89,22 @@ usual as (
 
 ),
 
+-- The sum over a few users says no more than their own days do.
 deviations as (
 
     select
         *,
-        log_tokens - usual_log as deviation
+        log_tokens - usual_log as deviation,
+        case
+            when log_tokens > usual_log then highest_log - usual_log
+            else usual_log - lowest_log
+        end as farthest_deviation
     from usual
+    where scope = 'user' or usual_users > {{ var('anomaly_smallest_peers') }}
 
 ),
 
--- A spread is that of a normal distribution with this median deviation. Users of
--- few judged days are measured by the spread of the organisation's users alone.
+-- A spread is that of a normal distribution with this median deviation.
 own_spreads as (
 
     select
@@ -105,16 +120,22 @@ own_spreads as (
 
 ),
 
+-- Or that of one with as many days of users far from usual on that side.
 org_spreads as (
 
     select
         org_id,
         scope,
-        1.4826 * percentile_cont(0.5) within group (
-            order by abs(deviation)
-        ) as spread
+        percentile_cont(0.05) within group (
+            order by deviation
+        ) / -1.645 as spread_below,
+        percentile_cont(0.95) within group (
+            order by deviation
+        ) / 1.645 as spread_above
     from deviations
+    where scope = 'user'
     group by 1, 2
+    having count(*) >= {{ var('anomaly_smallest_sample') }}
 
 ),
 
@@ -157,18 +178,28 @@ scored as (
         user_id,
         deviations.billable_tokens,
         deviations.usual_log,
+        deviations.usual_low,
+        deviations.usual_high,
+        abs(deviations.deviation)
+        >= {{ var('anomaly_farthest') }} * deviations.farthest_deviation
+            as is_farthest,
         deviations.deviation / greatest(
             coalesce(own_spreads.spread, 0),
-            org_spreads.spread,
+            case
+                when deviations.deviation > 0
+                    then coalesce(org_spreads.spread_above, 0)
+                else coalesce(org_spreads.spread_below, 0)
+            end,
             {{ var('anomaly_smallest_spread') }}
         ) as score,
         (deviations.deviation - peer_spreads.deviation) / greatest(
             peer_spreads.spread, {{ var('anomaly_smallest_spread') }}
         ) as peers_score
     from deviations
-    inner join org_spreads using (org_id, scope)
+    left join org_spreads using (org_id, scope)
     left join own_spreads using (org_id, scope, user_id)
     left join peer_spreads using (org_id, scope, activity_date)
+    where scope = 'org' or org_spreads.spread_above is not null
 
 ),
 
@@ -182,11 +213,17 @@ final as (
         'billable_tokens' as metric,
         billable_tokens as value,
         exp(usual_log) - 1 as expected,
+        usual_low,
+        usual_high,
         score,
         peers_score
     from scored
     where
-        abs(score) >= {{ var('anomaly_score') }}
+        is_farthest
+        and (
+            score >= {{ var('anomaly_score') }}
+            or score <= -{{ var('anomaly_score_below') }}
+        )
         and coalesce(
             case when score > 0 then peers_score else -peers_score end
             >= {{ var('anomaly_peers_score') }},
