@@ -16,7 +16,7 @@ import type { RawWriter } from './land/raw-writer.ts'
 import type { PageOrigin } from './land/row-lines.ts'
 import type { Resource } from '../lake/resources.ts'
 import type { ChecksOfRun } from './plan/volume-anomaly.ts'
-import type { WindowSizes } from './fetch/window-sizes.ts'
+import type { WindowSizes } from './plan/window-size.ts'
 
 /** One day of users in progress. */
 export interface Pagination {

@@ -18,7 +18,6 @@ import { ownHooks } from './entities/hooks.ts'
 import { syncEntities } from './entities/sync.ts'
 import { Background, isExpected, forEachLimit, type Stop } from './fetch/concurrency.ts'
 import { IntervalRecorder } from './land/interval-recorder.ts'
-import { ClockError } from './plan/platform-clock.ts'
 import { Breaker, abortsRun } from './fetch/failures.ts'
 import type { FetchContext } from './context.ts'
 import { fetchAll, completionListener } from './fetch/fetch.ts'
@@ -33,6 +32,7 @@ import {
   wrongAddress,
   type Identity,
   type Owners,
+  ClockError,
 } from './identity.ts'
 import { RawWriter } from './land/raw-writer.ts'
 import type { LandingDatabase } from './land/landing-database.ts'
@@ -42,7 +42,7 @@ import { openLedger, type OpenLedger } from './open-ledger.ts'
 import { planSync, type FetchTask, type PlanOptions } from './plan/plan.ts'
 import { RESOURCES } from '../lake/resources.ts'
 import type { ChecksOfRun } from './plan/volume-anomaly.ts'
-import { WindowSizes } from './fetch/window-sizes.ts'
+import { WindowSizes } from './plan/window-size.ts'
 
 export interface SyncOptions {
   readonly client: ApiClient

@@ -6,8 +6,8 @@ import { messageOf } from '../lib/errors.ts'
 import { spillFolder } from '../lib/spill.ts'
 import type { Documented } from './documented.ts'
 import { readDocumented } from './drift.ts'
-import { LIMITS } from './groups.ts'
-import { MACROS } from './items.ts'
+import { LIMITS } from './plan.ts'
+import { MACROS } from './batch.ts'
 
 /** A connection, the folder for intermediate files, and the documented fields. */
 export interface Worker {

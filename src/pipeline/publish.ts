@@ -15,7 +15,6 @@ import {
   type SparkEngine,
 } from '../model/index.ts'
 import { writeRecord, writeSchemaDrift, type RunRow } from '../model/publish/meta.ts'
-import { writeIntervals } from '../normalize/intervals.ts'
 import { baseContents, baseDigest } from '../normalize/state.ts'
 import { statementsDigestOf } from '../normalize/base-entities.ts'
 import { docsHtml } from '../serve/docs/html.ts'
@@ -24,7 +23,7 @@ import { exportTables } from '../serve/export/export.ts'
 import { openWarehouse } from '../serve/warehouse.ts'
 import { Database, listLiteral } from '../lib/duckdb.ts'
 import { writeAtomic } from '../lib/files.ts'
-import type { IntervalRow } from '../lake/intervals.ts'
+import { type IntervalRow, writeIntervals } from '../lake/intervals.ts'
 import {
   baseGlob,
   foreignBase,
@@ -38,7 +37,7 @@ import { forgetRollback } from '../lake/published-record.ts'
 import { packageRoot, statement, version } from '../lib/package.ts'
 import { someOf } from '../lib/text.ts'
 import { spillFolder } from '../lib/spill.ts'
-import { intervalsOf, latestData, type PointInTime } from './point-in-time.ts'
+import { intervalsOf, latestData, type PointInTime } from '../lake/point-in-time.ts'
 
 /** The runs up to this one, which ends with `exitCode` if its warehouse is published. */
 export type RunsSoFar = (exitCode: ExitCode) => Promise<readonly RunRow[]>

@@ -19,7 +19,7 @@ import { readPaginatedDay, type PaginatedDay } from '../../lake/paginated-days.t
 import { servedRow, sumOf, type ServedRow } from '../../client/index.ts'
 import type { DayContent } from './row-lines.ts'
 import type { LandingDatabase } from './landing-database.ts'
-import type { PageHeader } from './page-format.ts'
+import type { PageHeader } from './page-buffer.ts'
 import { damageOfVersion } from './verify-versions.ts'
 import { writeDays, type WrittenFile } from './write-days.ts'
 
