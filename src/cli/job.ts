@@ -109,7 +109,11 @@ export async function runJob(
 async function tidyUp(dataFolder: string, { emit }: World): Promise<void> {
   const removed = await removeTemporaryFiles(dataFolder)
   await removeScratch(dataFolder)
-  const message = `the last run was killed; its ${removed} unfinished files were removed`
+  const files =
+    removed === 1
+      ? 'its unfinished file was removed'
+      : `its ${removed} unfinished files were removed`
+  const message = `the last run was killed${removed === 0 ? '' : `; ${files}`}`
   emit({ type: 'warning', message, about: 'lease' })
 }
 

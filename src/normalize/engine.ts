@@ -55,9 +55,11 @@ export class BaseEngine implements AsyncDisposable {
           const limitTo = (memory: string): Promise<void> =>
             worker.database.run(`set memory_limit = '${memory}'`)
           await limitTo(LIMITS.memoryForHugeRows)
-          const result = await work(worker)
-          await limitTo(LIMITS.memory)
-          return result
+          try {
+            return await work(worker)
+          } finally {
+            await limitTo(LIMITS.memory)
+          }
         }
       }),
     )
