@@ -35,7 +35,7 @@ import {
   ClockError,
 } from './identity.ts'
 import { RawWriter } from './land/raw-writer.ts'
-import type { LandingDatabase } from './land/landing-database.ts'
+import type { LandingDatabase } from './land/write-days.ts'
 import { forgetMissing, quarantineDamagedEntities, stillMissing } from './missing-files.ts'
 import { removePageBuffers } from './land/buffer-paths.ts'
 import { openLedger, type OpenLedger } from './open-ledger.ts'

@@ -10,16 +10,11 @@ import {
   timed,
   warner,
   union,
+  readProject,
 } from './run-context.ts'
 import { planOfBuild, type PlannedModel } from '../model/index.ts'
 import { normalizeAndRead, type BaseAndProject } from './normalize.ts'
-import {
-  buildOptions,
-  publishModels,
-  readProject,
-  type BuildChoice,
-  type ModelChoice,
-} from './publish.ts'
+import { buildOptions, publishModels, type BuildChoice, type ModelChoice } from './publish.ts'
 import { refusePast, rollBack } from '../serve/rollback.ts'
 import { knownOrganisations } from '../lake/ledger.ts'
 import { dataAsOf, latestData } from '../lake/point-in-time.ts'

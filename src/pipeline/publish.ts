@@ -3,11 +3,10 @@ import { join, relative } from 'node:path'
 import type { Config, ExportTarget } from '../config/config.ts'
 import { isEntityResource } from '../lake/resources.ts'
 import { ExitCode, UsageError } from '../lib/errors.ts'
-import { timed, warner, type RunContext } from './run-context.ts'
+import { projectOf, timed, warner, type RunContext } from './run-context.ts'
 import {
   buildAndPublish,
   listModels,
-  loadProject,
   seedLines,
   type BuildOptions,
   type BuildResult,
@@ -34,7 +33,7 @@ import {
 import { lastPlannedDay, readOrganisations } from '../lake/organisations.ts'
 import { quarantineBase } from '../lake/quarantine.ts'
 import { forgetRollback } from '../lake/published-record.ts'
-import { packageRoot, statement, version } from '../lib/package.ts'
+import { statement, version } from '../lib/package.ts'
 import { someOf } from '../lib/text.ts'
 import { spillFolder } from '../lib/spill.ts'
 import { intervalsOf, latestData, type PointInTime } from '../lake/point-in-time.ts'
@@ -182,24 +181,6 @@ function sparkEngine({ dataFolder, spark }: Config, baseIn: string): SparkEngine
     folder: join(dataFolder, 'state', 'spark'),
     urlOf,
   }
-}
-
-/**
- * Reads the models, with the user's own seeds if there are any. The caller may await other work
- * first: an error is thrown where the result is awaited.
- */
-export function readProject(context: RunContext): Promise<Project> {
-  const reading = projectOf(context.config, warner(context))
-  reading.catch(() => undefined)
-  return reading
-}
-
-function projectOf(config: Config, warn: (message: string) => void): Promise<Project> {
-  return loadProject(join(packageRoot, 'dbt-like-models'), {
-    seedFolder: join(config.dataFolder, 'seeds'),
-    notSeeds: ['sessions', 'messages'],
-    warn,
-  })
 }
 
 /**

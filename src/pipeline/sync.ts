@@ -6,7 +6,7 @@ import { mapLimit } from '../lib/concurrency.ts'
 import { diskFault } from '../lib/disk.ts'
 import { AppError, asError, ExitCode, LockedError, messageOf } from '../lib/errors.ts'
 import { claimOrganisation, type Owners } from '../extract/identity.ts'
-import { LandingDatabase } from '../extract/land/landing-database.ts'
+import { LandingDatabase } from '../extract/land/write-days.ts'
 import {
   nothing,
   syncOrganisation,
