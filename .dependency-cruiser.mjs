@@ -19,6 +19,16 @@ export const allowedImports = {
   emulator: ['lib'],
 }
 
+/** The same of the folders of src/model, which `build` comes before. */
+const allowedInModel = {
+  project: [],
+  plan: ['project'],
+  publish: ['plan', 'project'],
+  checks: ['publish', 'plan', 'project'],
+  artifacts: ['checks', 'plan', 'project'],
+  engines: ['checks', 'publish', 'plan', 'project'],
+}
+
 /** A folder imports itself and what is allowed. */
 function imports([name, allowed]) {
   const folders = [name, ...allowed].map((each) => each + (each.includes('/') ? '\\.ts$' : '/'))
@@ -28,6 +38,16 @@ function imports([name, allowed]) {
     comment: `src/${name} may import ${allowed.length === 0 ? 'nothing else' : allowed.join(', ')} (docs/architecture.md)`,
     from: { path: `^src/${name}/` },
     to: { path: '^src/', pathNot: `^src/(${folders.join('|')})` },
+  }
+}
+
+function importsInModel([name, allowed]) {
+  return {
+    name: `model-${name}-imports`,
+    severity: 'error',
+    comment: `src/model/${name} may import ${allowed.join(', ') || 'nothing else'} of src/model`,
+    from: { path: `^src/model/${name}/` },
+    to: { path: '^src/model/', pathNot: `^src/model/(${[name, ...allowed].join('|')})/` },
   }
 }
 
@@ -50,6 +70,7 @@ export default {
       to: { circular: true },
     },
     ...Object.entries(allowedImports).map(imports),
+    ...Object.entries(allowedInModel).map(importsInModel),
     {
       name: 'package-imports',
       severity: 'error',

@@ -4,10 +4,8 @@ import { ExitCode } from '../lib/errors.ts'
 import type { RunEvent } from '../lib/events.ts'
 import { size } from '../lib/text.ts'
 import { toSecond } from '../observe/words.ts'
-import { build, planOfModels } from '../pipeline/build.ts'
+import { build, planOfModels, rollback, rebuild } from '../pipeline/build.ts'
 import { exportMarts, type ModelChoice } from '../pipeline/publish.ts'
-import { rebuild } from '../pipeline/rebuild.ts'
-import { rollback } from '../pipeline/rollback.ts'
 import { listPublished, type PublishedFile } from '../serve/rollback.ts'
 import {
   configured,

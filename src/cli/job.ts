@@ -18,9 +18,8 @@ import { announce, createWorld } from './world.ts'
 import { join } from 'node:path'
 import type { RunEvent } from '../lib/events.ts'
 import type { RunRow } from '../model/publish/meta.ts'
-import { createJsonLog, createTextLog } from '../observe/log.ts'
+import { createJsonLog, createTextLog, createRedact, redactedEvent } from '../observe/log.ts'
 import { createProgress, type Progress } from '../observe/progress.ts'
-import { createRedact, redactedEvent } from '../observe/redact.ts'
 import { ended, readRunRecords, writeRunRecord, type RunRecord } from '../observe/run-record.ts'
 import { createSummary } from '../observe/summary.ts'
 import { renderSummary } from '../observe/summary-text.ts'
@@ -109,7 +108,11 @@ export async function runJob(
 async function tidyUp(dataFolder: string, { emit }: World): Promise<void> {
   const removed = await removeTemporaryFiles(dataFolder)
   await removeScratch(dataFolder)
-  const message = `the last run was killed; its ${removed} unfinished files were removed`
+  const files =
+    removed === 1
+      ? 'its unfinished file was removed'
+      : `its ${removed} unfinished files were removed`
+  const message = `the last run was killed${removed === 0 ? '' : `; ${files}`}`
   emit({ type: 'warning', message, about: 'lease' })
 }
 

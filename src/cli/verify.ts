@@ -1,6 +1,6 @@
 import { UsageError } from '../lib/errors.ts'
 import { verify } from '../pipeline/verify.ts'
-import type { SampleChoice } from '../serve/verify/verify.ts'
+import { type SampleChoice, isEqual, type Verification } from '../serve/verify/verify.ts'
 import {
   configured,
   dataOptions,
@@ -9,6 +9,7 @@ import {
   reportOptions,
   number,
   type Flags,
+  type Answer,
 } from './command.ts'
 import { runJob } from './job.ts'
 import {
@@ -20,7 +21,12 @@ import {
   rangeOf,
   rangeOptions,
 } from './options.ts'
-import { verificationAnswer } from './verify-text.ts'
+import { addDays, isDay, type Day, type DayRange } from '../lib/days.ts'
+import { oneLine } from '../lib/text.ts'
+import { counted, digits, firstLines } from '../observe/words.ts'
+import type { Difference } from '../serve/verify/compare.ts'
+import type { DamagedFile, NotStored } from '../serve/verify/evidence.ts'
+import type { LeftOut } from '../serve/verify/sample.ts'
 
 const DEFAULT_DAYS = 7
 
@@ -82,4 +88,143 @@ function choiceOf(flags: Flags<typeof rangeOptions & typeof sampleOptions>): Sam
   }
   const count = days ?? (flags.all || hasRange ? undefined : DEFAULT_DAYS)
   return { within, ...(count === undefined ? {} : { count }) }
+}
+
+const LISTED = 50
+
+/** The result of a verification: the verdict, the differences, and the commands that fix them. */
+export function verificationAnswer(verification: Verification): Answer & { json: object } {
+  const { history, sampled, days, tables, rows, values, files } = verification
+  const { differences, leftOut, notStored } = verification
+  const commands = fixingCommands(verification)
+  const lines = [
+    verdictOf(verification),
+    ...listed(files.damaged.map(damageLine)),
+    ...listed(differences.map(differenceLine)),
+    ...listed(leftOutLines(leftOut)),
+    ...listed(notStoredLines(notStored)),
+    ...(commands.length === 0 ? [] : ['To fix this:', ...commands.map((each) => `  ${each}`)]),
+  ]
+  return {
+    json: {
+      is_equal: isEqual(verification),
+      history_days: history,
+      sampled_days: sampled,
+      compared: { days, tables, rows, values, files: files.files },
+      differences: differences.map(ofDay),
+      damaged_files: files.damaged.map(ofDay),
+      not_compared: leftOut.map(ofDay),
+      not_held: notStored.map(ofDay),
+      fix: commands,
+    },
+    text: `${lines.join('\n')}\n`,
+  }
+}
+
+function ofDay<T extends { readonly orgId: string; readonly day: string }>(each: T): object {
+  const { orgId, day, ...others } = each
+  return { org_id: orgId, activity_date: day, ...others }
+}
+
+function verdictOf(verification: Verification): string {
+  const { history, days, tables, rows, values, files } = verification
+  if (days.length === 0) return 'Nothing was compared.'
+  const isAll = days.length === history
+  const which = `${isAll ? 'all ' : ''}${counted(days.length, 'day')}${isAll ? '' : ` of ${digits(history)}`}`
+  const scope = `${which}, ${counted(tables, 'table')}, ${counted(rows, 'row')}, ${counted(values, 'value')}; ${counted(files.files, 'raw file')} verified by SHA-256`
+  if (isEqual(verification)) {
+    const { notStored } = verification
+    const but = notStored.length === 0 ? '' : ', except for numbers that it cannot store'
+    return `Equal${but}: the warehouse has what the platform serves${isAll ? ', the whole history' : ''} (${scope}).`
+  }
+  return `Different: ${whatDiffers(verification)} (compared: ${scope}).`
+}
+
+function whatDiffers({ differences, files }: Verification): string {
+  const number = (kind: Difference['kind']): number =>
+    differences.filter((difference) => difference.kind === kind).length
+  const parts: readonly (readonly [number, string, string])[] = [
+    [number('value'), 'value', 'other than on the platform'],
+    [number('missing'), 'row', 'missing in the warehouse'],
+    [number('extra'), 'row', 'that the platform does not serve'],
+    [files.damaged.length, 'raw file', 'damaged'],
+  ]
+  const present = parts.filter(([count]) => count > 0)
+  return present.map(([count, noun, what]) => `${counted(count, noun)} ${what}`).join(', ')
+}
+
+function differenceLine(difference: Difference): string {
+  const { table, day, orgId, key, column, warehouse, platform, kind } = difference
+  const names = Object.entries(key).map(([name, value]) => `${name}=${value ?? 'NULL'}`)
+  const where = [table, day, orgId, ...names].join(' ')
+  if (kind === 'missing') return `${where}: the warehouse has no such row`
+  if (kind === 'extra') return `${where}: the platform serves no such row`
+  return `${where}: ${column ?? ''} is ${warehouse ?? 'NULL'} in the warehouse, ${platform ?? 'NULL'} at the platform`
+}
+
+function damageLine({ path, expected, found }: DamagedFile): string {
+  if (found === null) return `${path} is not there`
+  return `${path} is damaged: its SHA-256 is ${found}, not ${expected ?? 'known'}`
+}
+
+function leftOutLines(leftOut: readonly LeftOut[]): string[] {
+  return byDays(leftOut, ({ orgId, resource, why, error }, days) => {
+    const noAnswer = `the platform did not serve it${error === null ? '' : `: ${error}`}`
+    const reason = why === 'absent' ? 'the warehouse does not have it' : noAnswer
+    return `not compared: ${resource} ${days} of ${orgId}: ${reason}`
+  })
+}
+
+function notStoredLines(numbers: readonly NotStored[]): string[] {
+  return byDays(numbers, ({ orgId, resource, path, kind }, days) => {
+    const how = kind === 'rounded' ? 'rounded to six digits' : 'NULL'
+    return `${path} of ${resource} ${days} of ${orgId}: served numbers that the warehouse has as ${how}`
+  })
+}
+
+/** One line for all items that differ only in their days. */
+function byDays<T extends { readonly day: Day }>(
+  items: readonly T[],
+  lineOf: (item: T, days: string) => string,
+): string[] {
+  const groups = new Map<string, { readonly first: T; readonly days: Day[] }>()
+  for (const item of items) {
+    const key = lineOf(item, '')
+    const group = groups.get(key) ?? { first: item, days: [] }
+    group.days.push(item.day)
+    groups.set(key, group)
+  }
+  return [...groups.values()].map(({ first, days }) => {
+    const ranges = rangesOf(days).map((range) =>
+      range.first === range.last ? range.first : `${range.first} to ${range.last}`,
+    )
+    return lineOf(first, ranges.join(', '))
+  })
+}
+
+/** Fetches the differing days again, and builds everything. */
+function fixingCommands({ differences, files }: Verification): string[] {
+  const days = new Set([...differences, ...files.damaged].map(({ day }) => day))
+  const ranges = rangesOf([...days].filter(isDay).sort())
+  if (ranges.length === 0) return []
+  const asking = ranges.map(
+    ({ first, last }) => `agent-warehouse sync --refetch --from ${first} --to ${last}`,
+  )
+  return [...asking, 'agent-warehouse build --full-refresh']
+}
+
+function rangesOf(days: readonly Day[]): DayRange[] {
+  const ranges: DayRange[] = []
+  for (const day of days) {
+    const open = ranges.at(-1)
+    if (open !== undefined && addDays(open.last, 1) === day) {
+      ranges[ranges.length - 1] = { first: open.first, last: day }
+    } else ranges.push({ first: day, last: day })
+  }
+  return ranges
+}
+
+function listed(lines: readonly string[]): readonly string[] {
+  const shown = lines.map((line) => `  ${oneLine(line)}`)
+  return firstLines(shown, LISTED, (more) => `  and ${digits(more)} more: --json has them all`)
 }

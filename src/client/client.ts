@@ -1,18 +1,15 @@
 import { parseDay, type DayRange } from '../lib/days.ts'
 import { UsageError } from '../lib/errors.ts'
-import { REDACTED } from '../lib/secrets/known-secrets.ts'
 import type { Learned } from '../lib/learned.ts'
 import type { World } from '../lib/world.ts'
 import {
   Analytics,
-  MAX_PAGE_SIZE,
+  userPages,
   type AnalyticsEndpoint,
   type AnalyticsQuery,
-  type AnalyticsTail,
 } from './endpoints/analytics.ts'
 import { Controls, Limits, Readiness } from './endpoints/organisation.ts'
 import { Computers, Sessions } from './endpoints/sessions.ts'
-import { ContradictionError, shownCursor } from './errors.ts'
 import { documented, type Caller } from './http/call.ts'
 import { Transport, type TransportOptions } from './http/transport.ts'
 import type {
@@ -123,45 +120,6 @@ export class ApiClient extends Analytics {
     const answer = await this.ask(endpoint, { range: rangeOf(range), groupBy })
     return answer.rows.map((row) => documented<T>(row.value))
   }
-}
-
-/**
- * Pages of `/users` until the server says that there are no more. Only `has_more`
- * ends the pagination; a repeated cursor is an error, and its page is not handed on.
- * `followed`: the cursors of an interrupted pagination, in order; it continues with the
- * last one.
- *
- * @throws ContradictionError if the pages do not lead to an end.
- */
-export async function* userPages<Page extends AnalyticsTail>(
-  ask: (query: AnalyticsQuery) => Promise<Page>,
-  range: DayRange,
-  followed: readonly string[] = [],
-): AsyncGenerator<Page, void, undefined> {
-  const seen = new Set(followed)
-  let cursor = followed.at(-1)
-  for (;;) {
-    const answer: Page = await ask({ range, limit: MAX_PAGE_SIZE, cursor })
-    const next = answer.hasMore ? nextCursor(answer, seen) : undefined
-    yield answer
-    if (next === undefined) return
-    cursor = next
-  }
-}
-
-function nextCursor({ nextCursor: next, request, requestId }: AnalyticsTail, seen: Set<string>) {
-  const refusal = (problem: string): ContradictionError =>
-    new ContradictionError(`GET ${request}: ${problem}`, requestId)
-  if (next === null) throw refusal("'has_more' is true but there is no 'next_cursor'")
-  if (next.includes(REDACTED)) {
-    throw refusal("'next_cursor' quotes the credential and is not followed")
-  }
-  if (seen.has(next)) {
-    const cursor = shownCursor(next)
-    throw refusal(`the cursor ${cursor} was repeated, so the pages would never end`)
-  }
-  seen.add(next)
-  return next
 }
 
 function rangeOf(options: DateRangeOptions): DayRange {

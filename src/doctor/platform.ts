@@ -2,7 +2,6 @@ import { ApiError, ApiClient, RefusedError } from '../client/index.ts'
 import type { OrganisationConfig } from '../config/config.ts'
 import { DeferredError, ExitCode, messageOf } from '../lib/errors.ts'
 import type { World } from '../lib/world.ts'
-import { ClockError } from '../extract/plan/platform-clock.ts'
 import {
   isWrongAddress,
   organisationMismatch,
@@ -12,6 +11,7 @@ import {
   TOLERATED_SKEW_MS,
   wrongAddress,
   type Identity,
+  ClockError,
 } from '../extract/identity.ts'
 import { isSame, readOrganisations, type KnownOrganisation } from '../lake/organisations.ts'
 import { RESOURCES } from '../lake/resources.ts'

@@ -5,7 +5,6 @@ import type { WorkDay } from './calendar.ts'
 import { DAY_RESOURCES, type DayResource } from './day-rows.ts'
 import { totalsOf, type DayTotals } from './day-totals.ts'
 import { asciiOf, jsonOf, spellExponent, spellFraction, unmarked } from './json.ts'
-import { createLru, type Lru } from './lru.ts'
 import { emailOn, isActive, openDays, type Organisation, type Person } from './people.ts'
 import {
   isGrouped,
@@ -172,4 +171,32 @@ async function* packetsOf(chunks: Iterable<string>): AsyncGenerator<Uint8Array> 
     until = performance.now() + ENOUGH_MS
   }
   yield Buffer.from(text)
+}
+
+/** A cache that drops the least recently used value first. */
+type Lru<Key, Value> = (key: Key, make: () => Value) => Value
+
+/** `weigh` returns how much of `capacity` a value takes; larger values are not stored. */
+export function createLru<Key, Value>(
+  capacity: number,
+  weigh: (value: Value) => number,
+): Lru<Key, Value> {
+  const values = new Map<Key, Value>()
+  let weight = 0
+  const drop = (key: Key, value: Value): void => {
+    values.delete(key)
+    weight -= weigh(value)
+  }
+  return (key, make) => {
+    const found = values.get(key)
+    const value = found ?? make()
+    if (found !== undefined) drop(key, found)
+    values.set(key, value)
+    weight += weigh(value)
+    for (const [oldKey, oldValue] of values) {
+      if (weight <= capacity) break
+      drop(oldKey, oldValue)
+    }
+    return value
+  }
 }

@@ -10,13 +10,13 @@ import type { PaginatedDay } from '../lake/paginated-days.ts'
 import type { IntervalRecorder } from './land/interval-recorder.ts'
 import type { Background } from './fetch/concurrency.ts'
 import type { Breaker } from './fetch/failures.ts'
-import type { LandingDatabase } from './land/landing-database.ts'
+import type { LandingDatabase } from './land/write-days.ts'
 import type { PageBuffer } from './land/page-buffer.ts'
 import type { RawWriter } from './land/raw-writer.ts'
 import type { PageOrigin } from './land/row-lines.ts'
 import type { Resource } from '../lake/resources.ts'
 import type { ChecksOfRun } from './plan/volume-anomaly.ts'
-import type { WindowSizes } from './fetch/window-sizes.ts'
+import type { WindowSizes } from './plan/window-size.ts'
 
 /** One day of users in progress. */
 export interface Pagination {

@@ -1,5 +1,5 @@
 import { grouped } from '../lib/grouped.ts'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { Warn } from '../lib/world.ts'
 import { sha256AsLanded } from '../lake/merged.ts'
@@ -7,14 +7,19 @@ import { someOf } from '../lib/text.ts'
 import { quarantineFolder, rawFolder } from '../lake/layout.ts'
 import { rawDays, versionsIn, type RawDay } from '../lake/raw-days.ts'
 import { intervalKey, LedgerFile, readJournal, type Interval, type Ledger } from '../lake/ledger.ts'
-import { intervalsWithoutFile, quarantine, type DamagedFile } from '../lake/quarantine.ts'
+import {
+  intervalsWithoutFile,
+  quarantine,
+  type DamagedFile,
+  moveAside,
+} from '../lake/quarantine.ts'
 import {
   damageOfVersion,
   verifyVersions,
   type VerifiedVersion,
   type VerifiedVersions,
 } from './land/verify-versions.ts'
-import { tidyMergedFiles } from './merged-files.ts'
+import { finishMerges } from '../lake/merge-files.ts'
 
 /** A ledger, and its intervals whose file is not in the lake. */
 export interface OpenLedger {
@@ -255,4 +260,20 @@ function intervalOf(
   if (known?.file === seen.file && known.digest === seen.digest) return { ...known, versions }
   const status = rows === 0 ? 'empty' : 'landed'
   return { ...seen, status, versions, attempts: versions, sha256, error: null }
+}
+
+/**
+ * Completes what a killed `compact` left, before the lake is compared with the ledger. The rows of
+ * merged files whose manifest was lost are verified. The caller holds the lock.
+ */
+async function tidyMergedFiles(dataFolder: string, orgId: string, warn: Warn): Promise<void> {
+  const { restored, unreadable } = await finishMerges(dataFolder, orgId)
+  for (const path of unreadable) {
+    const name = relative(join(dataFolder, 'lake', 'raw'), path)
+    const to = relative(dataFolder, await moveAside(path, join(dataFolder, 'quarantine', name)))
+    warn(`${name} of ${orgId} does not list the versions in it; it was moved to ${to}`)
+  }
+  if (restored.length === 0) return
+  const { damaged } = await verifyVersions(dataFolder, orgId, restored)
+  for (const each of damaged) warn(await quarantine(dataFolder, orgId, each))
 }

@@ -18,7 +18,6 @@ import { ownHooks } from './entities/hooks.ts'
 import { syncEntities } from './entities/sync.ts'
 import { Background, isExpected, forEachLimit, type Stop } from './fetch/concurrency.ts'
 import { IntervalRecorder } from './land/interval-recorder.ts'
-import { ClockError } from './plan/platform-clock.ts'
 import { Breaker, abortsRun } from './fetch/failures.ts'
 import type { FetchContext } from './context.ts'
 import { fetchAll, completionListener } from './fetch/fetch.ts'
@@ -33,16 +32,17 @@ import {
   wrongAddress,
   type Identity,
   type Owners,
+  ClockError,
 } from './identity.ts'
 import { RawWriter } from './land/raw-writer.ts'
-import type { LandingDatabase } from './land/landing-database.ts'
+import type { LandingDatabase } from './land/write-days.ts'
 import { forgetMissing, quarantineDamagedEntities, stillMissing } from './missing-files.ts'
 import { removePageBuffers } from './land/buffer-paths.ts'
 import { openLedger, type OpenLedger } from './open-ledger.ts'
 import { planSync, type FetchTask, type PlanOptions } from './plan/plan.ts'
 import { RESOURCES } from '../lake/resources.ts'
 import type { ChecksOfRun } from './plan/volume-anomaly.ts'
-import { WindowSizes } from './fetch/window-sizes.ts'
+import { WindowSizes } from './plan/window-size.ts'
 
 export interface SyncOptions {
   readonly client: ApiClient

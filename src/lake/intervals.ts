@@ -1,6 +1,14 @@
 import { ENTITY_RESOURCES, isEntityResource, isSnapshot, RESOURCES } from './resources.ts'
 import { eachDay, HISTORY_START, type Day, type DayRange } from '../lib/days.ts'
 import { intervalKey, isSettled, type Interval, type Ledger } from './ledger.ts'
+import { mkdir } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { literal, type Database } from '../lib/duckdb.ts'
+import { mapLimit } from '../lib/concurrency.ts'
+import { grouped } from '../lib/grouped.ts'
+import { temporaryPath, commitFile } from '../lib/files.ts'
+import { baseFile } from './layout.ts'
+import { statement, fill } from '../lib/package.ts'
 
 /** The state of one resource on one day, for people and for `meta.intervals`. */
 export interface IntervalRow {
@@ -92,4 +100,48 @@ export function knownRange(ledger: Ledger, lastPlanned: Day | undefined): DayRan
     if (day > last && !isEntityResource(resource)) last = day
   }
   return { first: HISTORY_START, last }
+}
+
+/**
+ * Writes the base entity `intervals` of some organisations, which tells models what is settled.
+ * `rows`: all that is known of them. All months of an organisation are in one file: they have few
+ * rows, and change together.
+ */
+export async function writeIntervals(
+  database: Database,
+  baseIn: string,
+  rows: readonly IntervalRow[],
+): Promise<void> {
+  await mapLimit(
+    grouped(rows, ({ orgId }) => orgId),
+    FILES_AT_ONCE,
+    ([orgId, own]) => write(database, baseFile(baseIn, orgId, 'intervals', 'all'), own),
+  )
+}
+
+/** One waits for the disk while the next is made. */
+const FILES_AT_ONCE = 4
+
+async function write(
+  database: Database,
+  path: string,
+  intervals: readonly IntervalRow[],
+): Promise<void> {
+  await mkdir(dirname(path), { recursive: true })
+  const temporary = temporaryPath(path)
+  const rows = literal(JSON.stringify(intervals.map(fields)))
+  await database.run(fill(statement('base/steps/intervals'), { rows, file: literal(temporary) }))
+  await commitFile(temporary, path)
+}
+
+/** A day with a volume anomaly is not settled: the next recheck may confirm other rows. */
+function fields(row: IntervalRow): object {
+  return {
+    org_id: row.orgId,
+    resource: row.resource,
+    activity_date: row.day,
+    status: row.status,
+    is_settled: row.isSettled && !row.isSuspect,
+    fetched_at: row.fetchedAt,
+  }
 }

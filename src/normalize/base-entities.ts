@@ -1,8 +1,7 @@
 import { ENTITIES } from '../lake/resources.ts'
 import { statement } from '../lib/package.ts'
-import { BATCH_STATEMENTS } from './batch.ts'
+import { BATCH_STATEMENTS, MACROS, parsedSql } from './batch.ts'
 import { SCHEMA_DRIFT } from './drift.ts'
-import { MACROS, parsedSql } from './items.ts'
 import { currentDays, digestOfStatements, type BaseEntity } from './plan.ts'
 import { RESTATEMENTS } from './restatements.ts'
 

@@ -1,6 +1,6 @@
 import { identifier, listLiteral, literal, type Database } from '../lib/duckdb.ts'
 import { statement, fill } from '../lib/package.ts'
-import { BATCH_STATEMENTS, FOUND_STATEMENTS, type DayBatch } from './batch.ts'
+import { BATCH_STATEMENTS, FOUND_STATEMENTS, type DayBatch, MACROS, parsedSql } from './batch.ts'
 import {
   isFieldType,
   keysOf,
@@ -10,7 +10,6 @@ import {
   type Fields,
   type FieldType,
 } from './documented.ts'
-import { MACROS, parsedSql } from './items.ts'
 import { currentDays, digestOfStatements, type BaseEntity } from './plan.ts'
 
 const FIELDS = statement('drift/fields')

@@ -11,13 +11,16 @@ import { DayBatch, DROP_PARSED, type DaySource } from './batch.ts'
 import type { Fields } from './documented.ts'
 import { SCHEMA_DRIFT } from './drift.ts'
 import type { Worker } from './engine.ts'
-import { LIMITS, resourcesOf, type MonthGroup, type MonthTask } from './groups.ts'
 import {
   placeOf,
   versionsOf,
   type BaseEntity,
   type BaseTask,
   type NormalizeOptions,
+  LIMITS,
+  resourcesOf,
+  type MonthGroup,
+  type MonthTask,
 } from './plan.ts'
 import { AppError, messageOf } from '../lib/errors.ts'
 

@@ -5,9 +5,15 @@ import { isAnalytics } from '../lake/resources.ts'
 import { BASE_ENTITIES } from './base-entities.ts'
 import { reportDrift } from './drift-news.ts'
 import type { BaseEngine, Worker } from './engine.ts'
-import { groupsOf, type MonthGroup } from './groups.ts'
 import { monthTask, writeGroup } from './month.ts'
-import { baseKey, planBase, type BaseTask, type NormalizeOptions } from './plan.ts'
+import {
+  baseKey,
+  planBase,
+  type BaseTask,
+  type NormalizeOptions,
+  groupsOf,
+  type MonthGroup,
+} from './plan.ts'
 import { isIntact, readBaseState, writeBaseState, type BaseFiles } from './state.ts'
 
 /** The base files of one organisation that are there, compared with what was written. */

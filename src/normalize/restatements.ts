@@ -3,8 +3,7 @@ import { rawFolder, versionTime } from '../lake/layout.ts'
 import { versionsUpTo } from '../lake/raw-days.ts'
 import { isAnalytics, isFieldset, isList, RESOURCES, type Shape } from '../lake/resources.ts'
 import { statement, fill } from '../lib/package.ts'
-import { BATCH_STATEMENTS, type DaySource } from './batch.ts'
-import { MACROS, parsedSql } from './items.ts'
+import { BATCH_STATEMENTS, type DaySource, MACROS, parsedSql } from './batch.ts'
 import { digestOfStatements, type BaseEntity, type NormalizeOptions } from './plan.ts'
 
 const VERSIONS = statement('restatements/versions')

@@ -3,6 +3,8 @@ import { handle, type EventOf, type Handlers, type RunEvent } from '../lib/event
 import { oneLine, size } from '../lib/text.ts'
 import { Tally, type Listener } from './summary.ts'
 import { addressing, counted, digits, duration, requestNote, shrinkage } from './words.ts'
+import { KnownSecrets, REDACTED } from '../lib/secrets/known-secrets.ts'
+import { withoutKnownForms } from '../lib/secrets/secret-forms.ts'
 
 export type Write = (text: string) => void
 
@@ -121,4 +123,23 @@ function quarter(tally: Tally, event: RunEvent): string | undefined {
   const isFurther = Math.floor((4 * done) / all) > Math.floor((4 * before) / all)
   if (all < MANY_DAYS || done > all || !isFurther) return undefined
   return `${resource} ${digits(done)} of ${counted(all, 'day')}`
+}
+
+/** Removes secrets from a text. */
+type Redact = (text: string) => string
+
+/** Removes the given credentials in any spelling, and everything with the form of a key or a token. */
+export function createRedact(secrets: readonly string[]): Redact {
+  const known = new KnownSecrets(secrets)
+  return (text) => withoutKnownForms(known.text(text), () => REDACTED)
+}
+
+/** The event without secrets in any of its texts. */
+export function redactedEvent(event: RunEvent, redact: Redact): RunEvent {
+  const clean = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(clean)
+    return typeof value === 'string' ? redact(value) : value
+  }
+  const members = Object.entries(event).map(([name, value]) => [name, clean(value)] as const)
+  return Object.assign({ ...event }, Object.fromEntries(members), { type: event.type })
 }

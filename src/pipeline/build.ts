@@ -7,19 +7,20 @@ import {
   type RunContext,
   openLedgers,
   hasLanded,
+  timed,
+  warner,
+  union,
+  readProject,
 } from './run-context.ts'
 import { planOfBuild, type PlannedModel } from '../model/index.ts'
 import { normalizeAndRead, type BaseAndProject } from './normalize.ts'
-import {
-  buildOptions,
-  publishModels,
-  readProject,
-  type BuildChoice,
-  type ModelChoice,
-} from './publish.ts'
-import { refusePast } from '../serve/rollback.ts'
+import { buildOptions, publishModels, type BuildChoice, type ModelChoice } from './publish.ts'
+import { refusePast, rollBack } from '../serve/rollback.ts'
 import { knownOrganisations } from '../lake/ledger.ts'
-import { dataAsOf, latestData } from './point-in-time.ts'
+import { dataAsOf, latestData } from '../lake/point-in-time.ts'
+import { join } from 'node:path'
+import { rebuildLedger } from '../extract/open-ledger.ts'
+import { organisationsInLake } from '../lake/layout.ts'
 
 /** Raw → base → models → published warehouse. Needs no network. */
 export async function build(context: RunContext, options: BuildChoice): Promise<StageResult> {
@@ -62,7 +63,7 @@ async function buildPast(
   return { exitCode: ExitCode.complete, problems: [] }
 }
 
-export async function publishIfLanded(
+async function publishIfLanded(
   context: RunContext,
   orgIds: readonly string[],
   options: BuildChoice,
@@ -78,10 +79,7 @@ export async function publishIfLanded(
 }
 
 /** @throws UsageError when there is no organisation. */
-export function requireOrganisations(
-  context: RunContext,
-  orgIds: readonly string[],
-): readonly string[] {
+function requireOrganisations(context: RunContext, orgIds: readonly string[]): readonly string[] {
   if (orgIds.length > 0) return orgIds
   throw nothingToBuild(context)
 }
@@ -90,4 +88,32 @@ function nothingToBuild({ config: { dataFolder } }: RunContext): UsageError {
   return new UsageError(`there is nothing to build: no day has landed in ${dataFolder}`, {
     hint: 'Load data first: agent-warehouse run (or: agent-warehouse demo).',
   })
+}
+
+/** Publishes a file that was published before: the one of the run `to`, or the one before. */
+export async function rollback(context: RunContext, to: string | undefined): Promise<StageResult> {
+  const { config, world, runId } = context
+  const options = { dataFolder: config.dataFolder, runId, now: world.now, to }
+  const done = await rollBack(options)
+  world.emit({ type: 'warehouse.rolled_back', from: done.from, to: done.to })
+  const message = 'the next build returns to the latest data; exports are unchanged'
+  world.emit({ type: 'warning', message })
+  return { exitCode: ExitCode.complete, problems: [] }
+}
+
+/** Raw → ledger, base, models → published warehouse, all from scratch. Needs no network. */
+export async function rebuild(context: RunContext, options: BuildChoice): Promise<StageResult> {
+  const { dataFolder } = context.config
+  const inLake = await organisationsInLake(dataFolder)
+  const orgIds = requireOrganisations(context, union(inLake, await knownOrganisations(dataFolder)))
+  let missing = 0
+  await timed(context, 'ledger', async () => {
+    for (const orgId of orgIds)
+      missing += await rebuildLedger(dataFolder, orgId, warner(context, 'damage'))
+  })
+  for (const made of [join('lake', 'base'), join('state', 'base')])
+    await rm(join(dataFolder, made), { recursive: true, force: true })
+  const ready = await normalizeAndRead(context)
+  const all = { ...ready, missing: missing + ready.missing }
+  return publishIfLanded(context, orgIds, { ...options, fullRefresh: true }, all)
 }

@@ -3,11 +3,10 @@ import { basename, join, relative } from 'node:path'
 import type { Config, ExportTarget } from '../config/config.ts'
 import { isEntityResource } from '../lake/resources.ts'
 import { ExitCode, UsageError } from '../lib/errors.ts'
-import { timed, warner, type RunContext } from './run-context.ts'
+import { projectOf, timed, warner, type RunContext } from './run-context.ts'
 import {
   buildAndPublish,
   listModels,
-  loadProject,
   seedLines,
   type BuildOptions,
   type BuildResult,
@@ -15,7 +14,6 @@ import {
   type SparkEngine,
 } from '../model/index.ts'
 import { writeRecord, writeSchemaDrift, type RunRow } from '../model/publish/meta.ts'
-import { writeIntervals } from '../normalize/intervals.ts'
 import { baseContents, baseDigest } from '../normalize/state.ts'
 import { statementsDigestOf } from '../normalize/base-entities.ts'
 import { docsHtml } from '../serve/docs/html.ts'
@@ -24,7 +22,7 @@ import { exportTables } from '../serve/export/export.ts'
 import { openWarehouse } from '../serve/warehouse.ts'
 import { Database, listLiteral } from '../lib/duckdb.ts'
 import { writeAtomic } from '../lib/files.ts'
-import type { IntervalRow } from '../lake/intervals.ts'
+import { type IntervalRow, writeIntervals } from '../lake/intervals.ts'
 import {
   baseGlob,
   foreignBase,
@@ -35,10 +33,10 @@ import {
 import { lastPlannedDay, readOrganisations } from '../lake/organisations.ts'
 import { quarantineBase } from '../lake/quarantine.ts'
 import { forgetRollback } from '../lake/published-record.ts'
-import { packageRoot, statement, version } from '../lib/package.ts'
+import { statement, version } from '../lib/package.ts'
 import { someOf } from '../lib/text.ts'
 import { spillFolder } from '../lib/spill.ts'
-import { intervalsOf, latestData, type PointInTime } from './point-in-time.ts'
+import { intervalsOf, latestData, type PointInTime } from '../lake/point-in-time.ts'
 
 /** The runs up to this one, which ends with `exitCode` if its warehouse is published. */
 export type RunsSoFar = (exitCode: ExitCode) => Promise<readonly RunRow[]>
@@ -190,24 +188,6 @@ function sparkEngine({ dataFolder, spark }: Config, baseIn: string): SparkEngine
     folder: join(dataFolder, 'state', 'spark'),
     urlOf,
   }
-}
-
-/**
- * Reads the models, with the user's own seeds if there are any. The caller may await other work
- * first: an error is thrown where the result is awaited.
- */
-export function readProject(context: RunContext): Promise<Project> {
-  const reading = projectOf(context.config, warner(context))
-  reading.catch(() => undefined)
-  return reading
-}
-
-function projectOf(config: Config, warn: (message: string) => void): Promise<Project> {
-  return loadProject(join(packageRoot, 'dbt-like-models'), {
-    seedFolder: join(config.dataFolder, 'seeds'),
-    notSeeds: ['sessions', 'messages'],
-    warn,
-  })
 }
 
 /**

@@ -2,6 +2,9 @@ import type { Config } from '../config/config.ts'
 import { ExitCode, PartialError } from '../lib/errors.ts'
 import type { WarningSubject } from '../lib/events.ts'
 import { warner as warnerOf, type Warn, type World } from '../lib/world.ts'
+import { join } from 'node:path'
+import { packageRoot } from '../lib/package.ts'
+import { loadProject, type Project } from '../model/index.ts'
 import { openLedger } from '../extract/open-ledger.ts'
 import { organisationsInLake } from '../lake/layout.ts'
 import { knownOrganisations, LedgerFile } from '../lake/ledger.ts'
@@ -47,6 +50,25 @@ export async function timed<T>(
 
 export function warner({ world }: RunContext, about?: WarningSubject): Warn {
   return warnerOf(world, about)
+}
+
+/**
+ * Reads the models, with the user's own seeds if there are any. The caller may await other work
+ * first: an error is thrown where the result is awaited.
+ */
+export function readProject(context: RunContext): Promise<Project> {
+  const reading = projectOf(context.config, warner(context))
+  reading.catch(() => undefined)
+  return reading
+}
+
+/** The same without a run: an error is not held back. */
+export function projectOf(config: Config, warn: (message: string) => void): Promise<Project> {
+  return loadProject(join(packageRoot, 'dbt-like-models'), {
+    seedFolder: join(config.dataFolder, 'seeds'),
+    notSeeds: ['sessions', 'messages'],
+    warn,
+  })
 }
 
 /** Compares all other ledgers with the lake, including those of organisations that have none. */

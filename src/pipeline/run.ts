@@ -1,6 +1,6 @@
 import type { SyncSelection } from './entity-resources.ts'
-import { type RunContext, hasLanded } from './run-context.ts'
-import { exportMarts, publishModels, readProject, type RunsSoFar } from './publish.ts'
+import { type RunContext, hasLanded, readProject } from './run-context.ts'
+import { exportMarts, publishModels, type RunsSoFar } from './publish.ts'
 import { knownOrganisations } from '../lake/ledger.ts'
 import type { Project } from '../model/index.ts'
 import { reportMarts } from './report.ts'

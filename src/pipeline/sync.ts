@@ -6,7 +6,7 @@ import { mapLimit } from '../lib/concurrency.ts'
 import { diskFault } from '../lib/disk.ts'
 import { AppError, asError, ExitCode, LockedError, messageOf } from '../lib/errors.ts'
 import { claimOrganisation, type Owners } from '../extract/identity.ts'
-import { LandingDatabase } from '../extract/land/landing-database.ts'
+import { LandingDatabase } from '../extract/land/write-days.ts'
 import {
   nothing,
   syncOrganisation,
@@ -15,10 +15,9 @@ import {
 } from '../extract/organisation.ts'
 import { readOrganisations } from '../lake/organisations.ts'
 import { downgradeToPartial, timed, type RunContext, openLedgers } from './run-context.ts'
-import { normalizeAll } from './normalize.ts'
-import { EarlyBase } from './early-base.ts'
+import { normalizeAll, EarlyBase } from './normalize.ts'
 import { learnedLimits } from '../lake/state-file.ts'
-import { latestData } from './point-in-time.ts'
+import { latestData } from '../lake/point-in-time.ts'
 import { setFlagsFromString } from 'node:v8'
 
 /** Source → raw → base. An organisation that fails does not stop the others. */

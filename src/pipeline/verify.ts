@@ -1,9 +1,8 @@
 import { ChecksFailedError, ExitCode, PartialError } from '../lib/errors.ts'
 import { createFactViews } from '../model/index.ts'
-import { timed, type StageResult, type RunContext } from './run-context.ts'
+import { timed, type StageResult, type RunContext, readProject } from './run-context.ts'
 import type { SyncOutcome } from './outcome.ts'
 import { sync } from './sync.ts'
-import { readProject } from './publish.ts'
 import { openScratch, removeScratch, withoutLanding } from '../serve/verify/scratch.ts'
 import {
   chooseSample,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { createLru } from '../../src/emulator/lru.ts'
+import { createLru } from '../../src/emulator/analytics.ts'
 
 /** An LRU cache of texts that records which keys it computed. */
 function texts(capacity: number) {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { Day } from '../../src/lib/days.ts'
 import { contentOf } from '../../src/extract/land/row-lines.ts'
 import { RawWriter } from '../../src/extract/land/raw-writer.ts'
-import { LandingDatabase } from '../../src/extract/land/landing-database.ts'
+import { LandingDatabase } from '../../src/extract/land/write-days.ts'
 import { rebuildLedger } from '../../src/extract/open-ledger.ts'
 import { rawFolder } from '../../src/lake/layout.ts'
 import { intervalKey, type Interval } from '../../src/lake/ledger.ts'
@@ -38,7 +38,7 @@ async function landByHand(data: string, item: string): Promise<void> {
   const origin = { page: 1, fetchedAt: NOW, request: '/', requestId: null, runId: 'run' }
   const content = contentOf([{ item, ordinal: 0, origin }], origin)
   await writer.land('users', [{ day: DAY, content }])
-  await database.close()
+  await database[Symbol.asyncDispose]()
 }
 
 describe('a ledger rebuilt from the lake', () => {

@@ -3,6 +3,8 @@ import { dirname, join } from 'node:path'
 import type { RunEvent } from '../../src/lib/events.ts'
 import {
   buildAndPublish,
+  planOfBuild,
+  type PlannedModel,
   loadProject,
   type BuildOptions,
   type BuildResult,
@@ -126,7 +128,16 @@ export class Bench {
   }
 
   async build(files: Files, options: Partial<BuildOptions> = {}): Promise<BuildResult> {
-    return buildAndPublish({
+    return buildAndPublish(await this.#options(files, options))
+  }
+
+  /** What a build would do with each model. */
+  async plan(files: Files): Promise<readonly PlannedModel[]> {
+    return planOfBuild(await this.#options(files))
+  }
+
+  async #options(files: Files, options: Partial<BuildOptions> = {}): Promise<BuildOptions> {
+    return {
       ...DEFAULTS,
       project: await loadProject(await writeFiles(files)),
       target: this.target,
@@ -136,7 +147,7 @@ export class Bench {
       emit: (event) => this.events.push(event),
       tempDirectory: join(this.data, 'state', 'spill'),
       ...options,
-    })
+    }
   }
 
   /** Changes the published file as a client that opens it for writing does. */

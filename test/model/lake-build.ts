@@ -6,9 +6,8 @@ import {
   type BuildOptions,
   type BuildResult,
 } from '../../src/model/index.ts'
-import { writeIntervals } from '../../src/normalize/intervals.ts'
 import { Database, literal } from '../../src/lib/duckdb.ts'
-import { intervalRows } from '../../src/lake/intervals.ts'
+import { intervalRows, writeIntervals } from '../../src/lake/intervals.ts'
 import { baseGlob } from '../../src/lake/layout.ts'
 import { LedgerFile } from '../../src/lake/ledger.ts'
 import { packageRoot } from '../../src/lib/package.ts'

@@ -73,6 +73,14 @@ it('the checks of a reused table run again when a hook of another model has writ
   await expect(bench.build(RECORDED)).rejects.toThrow('recorded_activity_date')
 })
 
+it('the plan says that a pre-hook may write to a table that is reused', async () => {
+  const bench = await Bench.open()
+  await serve(bench, ROWS)
+  await bench.build(RECORDED)
+  const reason = 'the same rows, but a pre-hook may write to it'
+  expect(await bench.plan(RECORDED)).toContainEqual({ model: 'recorded', action: 'reuse', reason })
+})
+
 it('no model of the project uses the time or random numbers, so that it can be reused', () => {
   expect(JSON.stringify(project.models.map(({ template }) => template))).toContain('group by')
   const asking = [...project.models, ...project.tests].filter(({ template }) =>

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { ENTITIES } from '../../src/lake/resources.ts'
-import { MACROS, parsedSql } from '../../src/normalize/items.ts'
+import { MACROS, parsedSql } from '../../src/normalize/batch.ts'
 import { Database, type Cell } from '../../src/lib/duckdb.ts'
 import { statement } from '../../src/lib/package.ts'
 import type { Entity } from './columns.ts'

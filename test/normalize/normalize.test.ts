@@ -5,6 +5,7 @@ import { intervalKey, LedgerFile } from '../../src/lake/ledger.ts'
 import { parseDay } from '../../src/lib/days.ts'
 import { Database } from '../../src/lib/duckdb.ts'
 import { BASE_ENTITIES } from '../../src/normalize/base-entities.ts'
+import { BaseEngine, type Worker } from '../../src/normalize/engine.ts'
 import { Lake, ORG } from '../support/lake.ts'
 
 it('base of a month whose days are gone is written without rows', async () => {
@@ -44,4 +45,20 @@ it('an entity without days has one file, of no organisation, with the columns of
   }
   database.close()
   expect(made).toEqual(['schema_drift', 'users', 'user_languages'])
+})
+
+it('the memory limit for huge rows ends with the work, also if it fails', async () => {
+  const lake = await Lake.open()
+  await using engine = new BaseEngine(lake.data)
+  const limitOf = async ({ database }: Worker): Promise<unknown> =>
+    (await database.table("select current_setting('memory_limit')")).rows[0]?.[0]
+  const before = await engine.use(limitOf)
+  const limits: unknown[] = []
+  const failing = engine.useWithRoom(async (worker) => {
+    limits.push(await limitOf(worker))
+    throw new Error('Out of Memory')
+  })
+  await expect(failing).rejects.toThrow('Out of Memory')
+  expect(limits).toEqual([before, expect.not.stringMatching(String(before))])
+  expect(await engine.use(limitOf)).toBe(before)
 })

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createJsonLog, createTextLog } from '../../src/observe/log.ts'
-import { createRedact, redactedEvent } from '../../src/observe/redact.ts'
+import { createJsonLog, createTextLog, createRedact, redactedEvent } from '../../src/observe/log.ts'
 import { failed, finished, night } from './support.ts'
 
 const AT = Date.parse('2026-01-16T02:00:00Z')

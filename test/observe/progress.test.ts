@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createProgress, type Progress } from '../../src/observe/progress.ts'
-import { createRedact, redactedEvent } from '../../src/observe/redact.ts'
+import { createRedact, redactedEvent } from '../../src/observe/log.ts'
 import { clock, failed, finished } from './support.ts'
 
 interface Screen {

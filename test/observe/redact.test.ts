@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createRedact } from '../../src/observe/redact.ts'
+import { createRedact } from '../../src/observe/log.ts'
 
 const SECRET = 'key/with+signs="quoted"'
 

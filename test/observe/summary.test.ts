@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { RunEvent } from '../../src/lib/events.ts'
-import { createRedact, redactedEvent } from '../../src/observe/redact.ts'
-import { renderSummary } from '../../src/observe/summary-text.ts'
+import { createRedact, redactedEvent } from '../../src/observe/log.ts'
+import { renderSummary, verdictOf } from '../../src/observe/summary-text.ts'
 import { createSummary, type Summary } from '../../src/observe/summary.ts'
-import { verdictOf } from '../../src/observe/verdict.ts'
 import { clock, failed, finished, night } from './support.ts'
 
 function summaryOf(events: readonly RunEvent[]): Summary {

@@ -3,8 +3,7 @@ import type { RunEvent } from '../../src/lib/events.ts'
 import { createTextLog } from '../../src/observe/log.ts'
 import { createProgress } from '../../src/observe/progress.ts'
 import { createSummary, type Summary } from '../../src/observe/summary.ts'
-import { renderSummary } from '../../src/observe/summary-text.ts'
-import { verdictOf } from '../../src/observe/verdict.ts'
+import { renderSummary, verdictOf } from '../../src/observe/summary-text.ts'
 import { clock, finished } from './support.ts'
 
 function shrunk(day: string, size: number, isConfirmed: boolean): RunEvent {

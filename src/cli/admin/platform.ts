@@ -9,7 +9,7 @@ import { readIfThere } from '../../lib/files.ts'
 import { openRedaction, Redaction } from '../../lib/secrets/redaction.ts'
 import { oneLine } from '../../lib/text.ts'
 import type { World } from '../../lib/world.ts'
-import { createRedact } from '../../observe/redact.ts'
+import { createRedact } from '../../observe/log.ts'
 import { addressing, duration } from '../../observe/words.ts'
 import {
   configured,

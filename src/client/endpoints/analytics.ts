@@ -11,7 +11,8 @@ import {
   type RowsSum,
   type SummedEnvelope,
 } from '../json/envelope.ts'
-import { BodyError } from '../errors.ts'
+import { REDACTED } from '../../lib/secrets/known-secrets.ts'
+import { BodyError, ContradictionError, shownCursor } from '../errors.ts'
 import { serverTime } from '../rate-limit/header-values.ts'
 import { RowScanner, servedRow, type ServedRow } from '../json/row-scanner.ts'
 import type { Call } from '../http/transport.ts'
@@ -150,6 +151,45 @@ export class Analytics extends Endpoints {
     })
     return { method: 'GET', base: this.caller.baseUrl, path, maxBytes, isDivisible }
   }
+}
+
+/**
+ * Pages of `/users` until the server says that there are no more. Only `has_more`
+ * ends the pagination; a repeated cursor is an error, and its page is not handed on.
+ * `followed`: the cursors of an interrupted pagination, in order; it continues with the
+ * last one.
+ *
+ * @throws ContradictionError if the pages do not lead to an end.
+ */
+export async function* userPages<Page extends AnalyticsTail>(
+  ask: (query: AnalyticsQuery) => Promise<Page>,
+  range: DayRange,
+  followed: readonly string[] = [],
+): AsyncGenerator<Page, void, undefined> {
+  const seen = new Set(followed)
+  let cursor = followed.at(-1)
+  for (;;) {
+    const answer: Page = await ask({ range, limit: MAX_PAGE_SIZE, cursor })
+    const next = answer.hasMore ? nextCursor(answer, seen) : undefined
+    yield answer
+    if (next === undefined) return
+    cursor = next
+  }
+}
+
+function nextCursor({ nextCursor: next, request, requestId }: AnalyticsTail, seen: Set<string>) {
+  const refusal = (problem: string): ContradictionError =>
+    new ContradictionError(`GET ${request}: ${problem}`, requestId)
+  if (next === null) throw refusal("'has_more' is true but there is no 'next_cursor'")
+  if (next.includes(REDACTED)) {
+    throw refusal("'next_cursor' quotes the credential and is not followed")
+  }
+  if (seen.has(next)) {
+    const cursor = shownCursor(next)
+    throw refusal(`the cursor ${cursor} was repeated, so the pages would never end`)
+  }
+  seen.add(next)
+  return next
 }
 
 /** A taker failed, for the reason `cause`. The answer is good, so the transport must not retry. */

@@ -1,11 +1,11 @@
-import { monthOf } from '../../lib/days.ts'
+import { monthOf, type Day } from '../../lib/days.ts'
 import { spanOf } from '../plan/window-size.ts'
 import type { FetchContext } from '../context.ts'
 import type { FetchTask } from '../plan/plan.ts'
 import { DAY_TOTALS, isOfUsers, type Resource } from '../../lake/resources.ts'
-import { landDayTotals, verifyPagesConsistent } from './consistency.ts'
-import { fetchUsersDay } from './pagination.ts'
-import { fetchWithin } from './window.ts'
+import { fetchUsersDay, totalsVersion } from './pagination.ts'
+import { fetchWithin, fetchRange } from './window.ts'
+import { intervalKey, type Interval, type Ledger } from '../../lake/ledger.ts'
 
 /**
  * Executes the plan. Users of a day are requested after the totals that they are compared with
@@ -91,4 +91,95 @@ async function fetchTask(
   if (tripped === undefined) await fetchWithin(context, resource, days, spanOf(task.range))
   else await context.recorder.failed(resource.name, days, tripped)
   end()
+}
+
+/** How often a run reads a day whose totals keep changing, including the first time. */
+const MAX_ROUNDS = 3
+
+/**
+ * Lands the totals of days whose users are about to be fetched, if these totals never landed
+ * and are not planned, as with `--only users`.
+ */
+async function landDayTotals(context: FetchContext, tasks: readonly FetchTask[]): Promise<void> {
+  const known = context.recorder.intervals
+  const ofUsers = tasks.filter(({ resource }) => resource.grain === 'users')
+  const usersDays = [...new Set(daysOf(ofUsers))].sort()
+  await context.forEach(DAY_TOTALS, (total) => {
+    const planned = new Set(daysOf(tasks.filter(({ resource }) => resource.name === total.name)))
+    const isLanded = (day: Day): boolean => known.get(intervalKey(total.name, day))?.file != null
+    const days = usersDays.filter((day) => !planned.has(day) && !isLanded(day))
+    return fetchRange(context, total, days)
+  })
+}
+
+/**
+ * Requests again the totals of every day whose users came in several pages, one window per
+ * resource; skips days that came back unchanged. A day whose totals changed since its first
+ * page is fetched again, until its totals stay the same or MAX_ROUNDS is reached. A day whose
+ * totals are not available stays unverified, and the next run checks it again.
+ */
+async function verifyPagesConsistent(context: FetchContext, users: Resource): Promise<void> {
+  const { recorder } = context
+  let unverified = [...recorder.intervals.values()].filter(isUnverified(users))
+  for (let round = 1; unverified.length > 0; round += 1) {
+    const before = new Map(recorder.intervals)
+    const days = unverified.map(({ day }) => day).sort()
+    const found = (verdict: Verdict): UnverifiedDay[] =>
+      unverified.filter((each) => verdictOf(each, before, recorder.intervals) === verdict)
+    try {
+      await context.forEach(DAY_TOTALS, (total) => fetchRange(context, total, days))
+    } finally {
+      await recorder.verified(found('consistent'))
+    }
+    const moved = found('moved')
+    const isLast = round === MAX_ROUNDS
+    for (const { day } of moved) warnOfMove(context, day, isLast)
+    if (isLast) return recorder.verified(moved)
+    await context.forEach(moved, ({ day }) => fetchUsersDay(context, users, day))
+    await context.background.ended()
+    unverified = moved.flatMap((each) => fetchedAgain(each, users, recorder.intervals))
+  }
+}
+
+/** A landed day whose pages are not yet known to come from one snapshot. */
+interface UnverifiedDay extends Interval {
+  readonly witness: string
+}
+
+function isUnverified({ name }: Resource): (interval: Interval) => interval is UnverifiedDay {
+  return (interval): interval is UnverifiedDay =>
+    interval.resource === name && typeof interval.witness === 'string'
+}
+
+type Verdict = 'consistent' | 'moved' | 'unknown'
+
+/** Compares the ledger before the totals were requested again with the one after. */
+function verdictOf({ day, witness }: UnverifiedDay, before: Ledger, after: Ledger): Verdict {
+  const areAnswered = DAY_TOTALS.every(({ name }) => {
+    const key = intervalKey(name, day)
+    const total = after.get(key)
+    const isAnswered = total?.error === null && total.attempts !== before.get(key)?.attempts
+    return isAnswered && total.suspect === undefined
+  })
+  if (!areAnswered) return 'unknown'
+  return witness === totalsVersion(after, day) ? 'consistent' : 'moved'
+}
+
+/** The day as it landed again; empty if that failed, or if the day has a single page now. */
+function fetchedAgain(before: UnverifiedDay, users: Resource, known: Ledger): UnverifiedDay[] {
+  const now = known.get(intervalKey(users.name, before.day))
+  if (now === undefined || now.attempts === before.attempts || now.error !== null) return []
+  return [now].filter(isUnverified(users))
+}
+
+function warnOfMove({ world }: FetchContext, day: Day, isLast: boolean): void {
+  const then = isLast
+    ? `it is kept after ${MAX_ROUNDS} attempts; a later recheck may change it`
+    : 'it is read again'
+  const message = `the totals of ${day} changed while its users were read: ${then}`
+  world.emit({ type: 'warning', message })
+}
+
+function daysOf(tasks: readonly FetchTask[]): Day[] {
+  return tasks.flatMap(({ days }) => days.map(({ day }) => day))
 }

@@ -18,10 +18,9 @@ import { statement, fill } from '../../lib/package.ts'
 import { readPaginatedDay, type PaginatedDay } from '../../lake/paginated-days.ts'
 import { servedRow, sumOf, type ServedRow } from '../../client/index.ts'
 import type { DayContent } from './row-lines.ts'
-import type { LandingDatabase } from './landing-database.ts'
-import type { PageHeader } from './page-format.ts'
+import type { PageHeader } from './page-buffer.ts'
 import { damageOfVersion } from './verify-versions.ts'
-import { writeDays, type WrittenFile } from './write-days.ts'
+import { writeDays, type WrittenFile, type LandingDatabase } from './write-days.ts'
 
 /** The served content of one day. */
 export interface ServedDay {

@@ -3,16 +3,46 @@ import { dirname } from 'node:path'
 import type { Day } from '../../lib/days.ts'
 import { AppError } from '../../lib/errors.ts'
 import { allOrThrow } from '../../lib/concurrency.ts'
-import { listLiteral, literal, type Database } from '../../lib/duckdb.ts'
+import { listLiteral, literal, Database } from '../../lib/duckdb.ts'
 import { packed } from '../../lib/grouped.ts'
 import { temporaryPath, putInPlace, removeFile, syncedSums } from '../../lib/files.ts'
 import { statement, fill } from '../../lib/package.ts'
 import { bufferPath } from './buffer-paths.ts'
 import { type DayContent, writeLines, type DayRows, type LineFile } from './row-lines.ts'
-import type { LandingDatabase } from './landing-database.ts'
+import { ConnectionPool } from '../../lib/connection-pool.ts'
+import { processLimits } from '../../lib/machine.ts'
+import { spillFolder } from '../../lib/spill.ts'
+
+/** Temporary macros belong to a connection. */
+const MACROS = statement('lake/macros')
+
+/**
+ * The database that writes raw days and reads what has landed, one day per thread, so that the
+ * memory for a day depends on its largest row, not on the number of rows.
+ */
+export class LandingDatabase extends ConnectionPool<Database> {
+  constructor(dataFolder: string) {
+    const { landing } = processLimits()
+    super({
+      concurrency: landing.threads,
+      open: () =>
+        Database.open(':memory:', {
+          ...landing,
+          // It needs no threads of its own: they would take work from the threads that wait for it.
+          threads: 1,
+          isLowMemory: true,
+          tempDirectory: spillFolder(dataFolder),
+        }),
+      prepare: async (database) => {
+        await database.run(MACROS)
+        return database
+      },
+    })
+  }
+}
 
 /** A version of a day that is to be written. */
-export interface NewVersion {
+interface NewVersion {
   readonly day: Day
   readonly content: DayContent
   /** When it was fetched, later than the versions before it; milliseconds since the epoch. */

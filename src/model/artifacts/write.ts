@@ -4,12 +4,12 @@ import { writeAtomic } from '../../lib/files.ts'
 import type { Compiled } from '../project/compile.ts'
 import { messageOf } from '../../lib/errors.ts'
 import type { FreshnessResult } from '../checks/freshness.ts'
-import type { Building, Outcome } from '../build/context.ts'
+import type { Building, Outcome } from '../plan/context.ts'
 import type { ModelNode, Project } from '../project/types.ts'
 import { compact, digest, modelId, type Entry, type JsonObject } from './ids.ts'
 import { byId, manifest, nodesOf, type EntryContext } from './manifest.ts'
 import { runResults, sources, metadata, type Invocation } from './results.ts'
-import type { Relation, Relations } from '../engines/duckdb.ts'
+import type { Relation, Relations } from '../plan/relations.ts'
 
 interface BuildResults {
   /** Milliseconds since the epoch. */

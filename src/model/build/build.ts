@@ -7,10 +7,16 @@ import { executePlan, snapshotsOf, type ExecutedPlan } from '../engines/execute.
 import { compileProject } from '../project/compile.ts'
 import { mayBeDamaged, throwAll } from '../project/errors.ts'
 import { publish, removeDatabase } from '../publish/publish.ts'
-import { openPrevious, readPrevious, type PreviousWarehouse } from './previous-warehouse.ts'
-import type { Building, BuildOptions, Outcome } from './context.ts'
-import { forgetFailed, leaveFailed, recordFailed } from './failed-build.ts'
-import { fromScratch, planBuild, refreshed, type BuildPlan, type NodePlan } from './plan.ts'
+import {
+  openPrevious,
+  readPrevious,
+  type PreviousWarehouse,
+  forgetFailed,
+  leaveFailed,
+  recordFailed,
+} from './previous-warehouse.ts'
+import type { Building, BuildOptions, Outcome, BuildPlan, NodePlan } from '../plan/context.ts'
+import { fromScratch, planBuild, refreshed } from './plan.ts'
 
 export interface BuildResult extends Omit<ExecutedPlan, 'problems' | 'contents' | 'relations'> {
   /** Size of the published file; null if it already had the same content and stays as it is. */

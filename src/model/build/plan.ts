@@ -1,51 +1,17 @@
 import { readLastResults } from '../artifacts/results.ts'
-import { checksOf, type Check, type PlannedCheck } from '../checks/plan.ts'
+import { checksOf, type Check, type PlannedCheck } from '../plan/checks.ts'
 import { unitTestsDigest } from '../checks/unit-tests.ts'
 import type { Compiled } from '../project/compile.ts'
-import { inputDigests, type InputDigests } from './fingerprint.ts'
+import { inputDigests, type InputDigests } from '../plan/fingerprint.ts'
 import { reach, select, type Past } from '../project/select.ts'
 import { kindOf, type ModelNode, type UnitTestNode } from '../project/types.ts'
-import type { PreviousWarehouse } from './previous-warehouse.ts'
-import { isPartial, type BuildOptions } from './context.ts'
-import { noResults } from './failed-build.ts'
-import { descriptionOf, type Relations } from '../engines/duckdb.ts'
+import { type PreviousWarehouse, noResults } from './previous-warehouse.ts'
+import { isPartial, type BuildOptions, type BuildPlan, type NodePlan } from '../plan/context.ts'
+import { descriptionOf } from '../plan/relations.ts'
 import type { PublishedState } from '../publish/meta.ts'
 
-/** What a build does with a model, and why. */
-export interface NodePlan {
-  readonly node: ModelNode
-  /**
-   * - `reuse`: its table or view stays as it is in the published file;
-   * - `update`: only the changed intervals of its table are replaced;
-   * - `create`: it is built from scratch.
-   */
-  readonly action: 'reuse' | 'update' | 'create'
-  readonly reason: string
-  /** Whether the table or view has its comments already. */
-  readonly isDescribed: boolean
-}
-
-/** All that a build decides before it writes. */
-export interface BuildPlan {
-  readonly compiled: Compiled
-  /** Whether the models that are not selected stay as they are in the published file. */
-  readonly isPartial: boolean
-  /** Whether an incremental model is updated or reused: the build then continues in a copy. */
-  readonly isContinued: boolean
-  /** The tables and views of that file. */
-  readonly relations: Relations
-  readonly all: readonly ModelNode[]
-  /** Of each selected model, in the order in which they are built. */
-  readonly nodes: readonly NodePlan[]
-  readonly inputDigests: ReadonlyMap<string, InputDigests>
-  readonly checks: readonly PlannedCheck[]
-  /** Those of models that changed, or whose unit tests did. */
-  readonly unitTests: readonly UnitTestNode[]
-  /** Digests of all unit tests of a model, by its name. */
-  readonly unitTestDigests: ReadonlyMap<string, string>
-}
-
 const NEW = 'it is new'
+const SAME_ROWS = 'the same rows'
 
 /** @throws ProjectError, and UsageError at a selector that matches no models. */
 export async function planBuild(
@@ -64,10 +30,18 @@ export async function planBuild(
     const content = digests.get(name)?.content ?? null
     return content !== null && content === state.models.get(name)?.content
   }
-  const nodes = selected.map((node) => {
+  const planned = selected.map((node) => {
     const reason = fullRefresh ? 'asked for' : reasonToCreate(node, models, state, digests)
     return planNode(node, state, reason, hasSameRows(node))
   })
+  const written = new Set(
+    planned.flatMap(({ node, action }) => (action === 'reuse' ? [] : node.hookReads)),
+  )
+  const nodes = planned.map((each) =>
+    each.reason === SAME_ROWS && written.has(each.node.name)
+      ? { ...each, reason: 'the same rows, but a pre-hook may write to it' }
+      : each,
+  )
   const unitTestDigests = digestsOf(compiled.unitTests)
   const isTested = (model: string): boolean => {
     const before = fullRefresh ? undefined : state.models.get(model)
@@ -77,14 +51,8 @@ export async function planBuild(
       before.unitTests === unitTestDigests.get(model)
     )
   }
-  // a pre-hook may write to the tables that it refers to
-  const written = new Set(
-    nodes.flatMap(({ node, action }) => (action === 'reuse' ? [] : node.hookReads)),
-  )
   const unchanged = new Set(
-    nodes.flatMap(({ node, action }) =>
-      action === 'reuse' && hasSameRows(node) && !written.has(node.name) ? [node.name] : [],
-    ),
+    nodes.flatMap(({ node, reason }) => (reason === SAME_ROWS ? [node.name] : [])),
   )
   const plan: BuildPlan = {
     compiled,
@@ -141,7 +109,7 @@ function planNode(
   if (reason !== null) return toCreate(node, reason)
   if (present?.kind !== kindOf(node)) return toCreate(node, 'it is missing from the published file')
   const isDescribed = present.description === descriptionOf(node)
-  if (hasSameRows) return { node, action: 'reuse', reason: 'the same rows', isDescribed }
+  if (hasSameRows) return { node, action: 'reuse', reason: SAME_ROWS, isDescribed }
   if (kindOf(node) === 'view') {
     return { node, action: 'reuse', reason: 'the same statement', isDescribed }
   }

@@ -1,4 +1,6 @@
-import { asError, messageOf } from '../../lib/errors.ts'
+import type { Database } from '../../lib/duckdb.ts'
+import { engineOf } from '../engines/duckdb.ts'
+import { asError, messageOf, UsageError } from '../../lib/errors.ts'
 import { diskFault } from '../../lib/disk.ts'
 import {
   inspectPublished,
@@ -7,13 +9,25 @@ import {
   type PublishedRecord,
   type Verdict,
 } from '../../lake/published-record.ts'
-import { removeFile } from '../../lib/files.ts'
-import { makeWorkingCopy, type CopiedFile } from './working-copy.ts'
-import { isPartial, type Building, type BuildOptions } from './context.ts'
-import { openFailed } from './failed-build.ts'
+import {
+  removeFile,
+  makeReadOnly,
+  readIfThere,
+  readJson,
+  sha256OfFile,
+  writeAtomic,
+  temporaryPath,
+  makeWritable,
+} from '../../lib/files.ts'
+import { isPartial, type Building, type BuildOptions } from '../plan/context.ts'
 import { emptyState, readPublishedState, type PublishedState } from '../publish/meta.ts'
 import { adoptSnapshots, findLacking, unreadableHistory } from '../engines/snapshots.ts'
 import type { ModelNode } from '../project/types.ts'
+import { createHash } from 'node:crypto'
+import { mkdir, rename, copyFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { z } from 'zod'
+import { constants } from 'node:fs'
 
 /** The published warehouse that a build continues from, and what it holds. */
 export interface PreviousWarehouse {
@@ -39,7 +53,8 @@ export async function openPrevious(
   building: Building,
   snapshots: readonly ModelNode[],
 ): Promise<PreviousWarehouse> {
-  const { target, fullRefresh, retry, warn } = building
+  const { target, fullRefresh, retry, warn, spark } = building
+  const engine = (db: Database): Promise<string> => engineOf(db, spark)
   const lacking = await findLacking(building, snapshots)
   const seen = await inspectPublished(target)
   const isContinued = seen === undefined && !retry && (isPartial(building) || !fullRefresh)
@@ -55,13 +70,13 @@ export async function openPrevious(
     if (verdict.state !== 'absent') await adopt(building, lacking, copied, published !== null)
     if (retry) {
       const failed = await openFailed(building, target)
-      const state = await readPublishedState(failed.path, building.spark)
+      const state = await readPublishedState(failed.path, engine)
       return { path: failed.path, state, published, retryOf: failed.runId }
     }
     if (!isContinued || published === null || !isFile(copied)) {
       return { path, state: emptyState(reasonOf(verdict)), published }
     }
-    const state = await readPublishedState(copied.path, building.spark)
+    const state = await readPublishedState(copied.path, engine)
     if (state.problem === null) path = copied.path
     else warn(changed(target, state.problem))
     return { path, state, published }
@@ -75,7 +90,7 @@ export async function readPrevious({ target, spark }: BuildOptions): Promise<Pre
   const verdict = (await inspectPublished(target)) ?? (await verifyPublished(target))
   const isPublished = verdict.state === 'published'
   const state = isPublished
-    ? await readPublishedState(target, spark)
+    ? await readPublishedState(target, (db) => engineOf(db, spark))
     : emptyState(reasonOf(verdict))
   return { path: null, state, published: isPublished ? verdict.record : null }
 }
@@ -113,4 +128,128 @@ async function adopt(
 
 function changed(target: string, reason: string): string {
   return `${target} is not the file that was published: ${reason}; everything is built again from base`
+}
+
+const shape = z.object({
+  run_id: z.string(),
+  sources: z.string(),
+  sha256: z.string(),
+  results: z.string(),
+})
+
+type FailedBuild = Pick<BuildOptions, 'failedFile' | 'artifacts' | 'runId'>
+
+/**
+ * Keeps the temporary file as the failed one, or removes it if none is to be kept. Returns
+ * whether it is kept. At most one is kept; `recordFailed` records it.
+ */
+export async function leaveFailed(
+  temporary: string,
+  { failedFile }: FailedBuild,
+): Promise<boolean> {
+  if (failedFile === undefined) {
+    await removeFile(temporary)
+    return false
+  }
+  const { path } = failedFile
+  await removeFile(recordPath(path))
+  await mkdir(dirname(path), { recursive: true })
+  await makeReadOnly(temporary)
+  await rename(temporary, path)
+  return true
+}
+
+/** Records the file that was left, and the results of its build, which are on disk. */
+export async function recordFailed({ failedFile, artifacts, runId }: FailedBuild): Promise<void> {
+  if (failedFile === undefined) return
+  const { path, sources } = failedFile
+  const sha256 = await sha256OfFile(path)
+  const results = await resultsDigest(artifacts?.folder)
+  const record = { run_id: runId, sources, sha256, results }
+  await writeAtomic(recordPath(path), `${JSON.stringify(record)}\n`)
+}
+
+/** Digest of the artifacts that say which models and tests failed. */
+async function resultsDigest(artifacts: string | undefined): Promise<string> {
+  const hash = createHash('sha256')
+  if (artifacts === undefined) return hash.digest('hex')
+  for (const name of ['run_results.json', 'manifest.json']) {
+    hash.update(`${name} ${(await readIfThere(join(artifacts, name))) ?? ''}`)
+  }
+  return hash.digest('hex')
+}
+
+/** Removes the failed file and its record, after a published build. */
+export async function forgetFailed({ failedFile }: FailedBuild): Promise<void> {
+  if (failedFile === undefined) return
+  await removeFile(failedFile.path)
+  await removeFile(recordPath(failedFile.path))
+}
+
+/**
+ * A copy of the file of the run that failed, to continue from, and the run.
+ *
+ * @throws UsageError when there is none, when the sources hold something else by now, or
+ * when the file or the results are not those that the run left.
+ */
+async function openFailed(
+  { failedFile, artifacts }: Pick<FailedBuild, 'failedFile' | 'artifacts'>,
+  target: string,
+): Promise<{ readonly runId: string; readonly path: string }> {
+  const path = failedFile?.path ?? ''
+  const found = failedFile && (await readJson(recordPath(path), () => undefined))
+  const { data: record } = shape.safeParse(found)
+  if (record === undefined) throw refusal('no build has failed')
+  const { run_id: runId } = record
+  if (record.sources !== failedFile?.sources) {
+    throw refusal(`other days have landed since run ${runId} failed`)
+  }
+  if (record.results !== (await resultsDigest(artifacts?.folder))) throw noResults(runId)
+  const copied = await makeWorkingCopy(path, target).catch((error: unknown) => {
+    throw refusal(`${path} cannot be read: ${messageOf(error)}`)
+  })
+  if (copied.sha256 === record.sha256) return { runId, path: copied.path }
+  await removeFile(copied.path)
+  throw refusal(
+    `${path} is not the file that run ${runId} left: its SHA-256 is not the recorded one`,
+  )
+}
+
+/** The error if the results of the failed run are no longer on record. */
+export function noResults(runId: string): UsageError {
+  return refusal(`the results of run ${runId} are no longer recorded`)
+}
+
+function refusal(problem: string): UsageError {
+  return new UsageError(`--retry: ${problem}`, {
+    hint: 'Build everything: agent-warehouse build.',
+  })
+}
+
+function recordPath(path: string): string {
+  return `${path}.json`
+}
+
+/** A copy, and its digest: the build continues exactly the bytes that were verified. */
+interface CopiedFile {
+  readonly path: string
+  readonly sha256: string
+}
+
+/**
+ * Copies the file that a build continues, next to the one to be published. A program that has
+ * the file open can neither change the copy nor prevent reading it.
+ *
+ * @throws the system's error where it could not be made.
+ */
+async function makeWorkingCopy(from: string, target: string): Promise<CopiedFile> {
+  const path = temporaryPath(target)
+  try {
+    await copyFile(from, path, constants.COPYFILE_FICLONE)
+    await makeWritable(path)
+    return { path, sha256: await sha256OfFile(path) }
+  } catch (error) {
+    await removeFile(path)
+    throw error
+  }
 }

@@ -1,7 +1,7 @@
 import { ChecksFailedError } from '../../lib/errors.ts'
 import { identifier, type Database, type Row } from '../../lib/duckdb.ts'
-import { commentsSql, relationsIn } from '../engines/duckdb.ts'
-import type { CheckResult, PlannedCheck } from './plan.ts'
+import { commentsSql, relationsIn } from '../plan/relations.ts'
+import type { CheckResult, PlannedCheck } from '../plan/checks.ts'
 
 /** Some of the rows that a failed check found wrong, by its name. */
 export type Examples = ReadonlyMap<string, readonly Row[]>

@@ -1,12 +1,11 @@
 import { allOrThrow } from '../../lib/concurrency.ts'
 import { identifier, type Database } from '../../lib/duckdb.ts'
 import { messageOf } from '../../lib/errors.ts'
-import { reportSkipped, type BuildContext } from '../build/context.ts'
-import type { BuildPlan } from '../build/plan.ts'
+import { reportSkipped, type BuildContext, type BuildPlan } from '../plan/context.ts'
 import { StatementError } from '../project/errors.ts'
 import type { TestSettings } from '../project/types.ts'
 import { storeRows } from './failures.ts'
-import type { CheckResult, CheckStatus, PlannedCheck, ReferencedColumns } from './plan.ts'
+import type { CheckResult, CheckStatus, PlannedCheck, ReferencedColumns } from '../plan/checks.ts'
 
 export interface CheckedModels {
   readonly results: readonly CheckResult[]

@@ -1,16 +1,22 @@
 import { AppError } from '../../lib/errors.ts'
 import type { Database } from '../../lib/duckdb.ts'
-import { reportSkipped, type BuildContext, type Building } from '../build/context.ts'
-import type { BuildPlan, NodePlan } from '../build/plan.ts'
+import {
+  reportSkipped,
+  type BuildContext,
+  type Building,
+  type BuildPlan,
+  type NodePlan,
+} from '../plan/context.ts'
 import { failedChecks, forgetFailures, storeFailures } from '../checks/failures.ts'
 import { checkFreshness, type FreshnessResult } from '../checks/freshness.ts'
-import type { CheckResult } from '../checks/plan.ts'
+import type { CheckResult } from '../plan/checks.ts'
 import { runChecks, watchReferences } from '../checks/run.ts'
 import { runUnitTests, type UnitTestResult } from '../checks/unit-tests.ts'
 import type { ModelNode } from '../project/types.ts'
 import { contentsOf, type Contents } from '../publish/publish.ts'
 import { createMeta, writeCheckResults, writeColumns, writeModels } from '../publish/meta.ts'
-import { inFile, commentsSql, engineOf, relationsIn, type Relations } from './duckdb.ts'
+import { inFile, engineOf } from './duckdb.ts'
+import { commentsSql, relationsIn, type Relations } from '../plan/relations.ts'
 import {
   countReused,
   createSchemas,
@@ -19,8 +25,7 @@ import {
   type BuiltModels,
 } from './materialize.ts'
 import { loadSnapshot, saveSnapshot } from './snapshots.ts'
-import { buildOnSpark } from './spark.ts'
-import type { BuiltOnSpark } from './spark-loader.ts'
+import { type BuiltOnSpark, buildOnSpark } from './spark.ts'
 
 export interface ExecutedPlan {
   readonly models: readonly BuiltModel[]

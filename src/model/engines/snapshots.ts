@@ -10,7 +10,7 @@ import {
   snapshotPath,
   snapshotVersions,
 } from '../../lake/snapshot-versions.ts'
-import type { Building } from '../build/context.ts'
+import type { Building } from '../plan/context.ts'
 import type { ModelNode, SnapshotRule } from '../project/types.ts'
 
 /** Where versions are stored; those written up to `asOf` are read. */

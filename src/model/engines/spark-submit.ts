@@ -6,17 +6,7 @@ import { promisify } from 'node:util'
 import { AppError, asError, UsageError } from '../../lib/errors.ts'
 import { listIfThere } from '../../lib/files.ts'
 import { packageRoot } from '../../lib/package.ts'
-
-export interface SparkSettings {
-  /** `spark://host:7077`, `yarn`, `k8s://…`, `local[4]`. */
-  readonly master: string
-  /** The folder of Spark; null: that of `SPARK_HOME` or of the `pyspark` of python3. */
-  readonly home: string | null
-  /** Spark's own settings, by name. */
-  readonly settings: Readonly<Record<string, string>>
-  /** The environment of the started process. */
-  readonly environment: Readonly<Record<string, string>>
-}
+import type { SparkSettings } from '../plan/context.ts'
 
 /** The user's settings may change these. */
 const DEFAULTS: Readonly<Record<string, string>> = {

@@ -2,10 +2,9 @@ import { z } from 'zod'
 import { messageOf, UsageError } from '../../lib/errors.ts'
 import { Database, identifier, literal } from '../../lib/duckdb.ts'
 import { statement, fill } from '../../lib/package.ts'
-import type { InputDigests } from '../build/fingerprint.ts'
-import type { CheckResult } from '../checks/plan.ts'
-import { engineOf, relationsIn, type Relations } from '../engines/duckdb.ts'
-import type { SparkSettings } from '../engines/spark-submit.ts'
+import type { InputDigests } from '../plan/fingerprint.ts'
+import type { CheckResult } from '../plan/checks.ts'
+import { relationsIn, type Relations } from '../plan/relations.ts'
 import { keyOf } from '../project/properties.ts'
 import type { ModelNode } from '../project/types.ts'
 import type { IntervalRow } from '../../lake/intervals.ts'
@@ -151,16 +150,16 @@ const modelRows = z.array(
 const checkRows = z.array(z.object({ check_name: z.string(), query: z.string() }))
 
 /**
- * Reads what the file says of itself; one that cannot be read holds nothing. `spark`: what makes
- * the models of this build, if not DuckDB.
+ * Reads what the file says of itself; one that cannot be read holds nothing. `engineOf` returns
+ * what makes the models of this build.
  */
 export async function readPublishedState(
   path: string,
-  spark?: SparkSettings,
+  engineOf: (db: Database) => Promise<string>,
 ): Promise<PublishedState> {
   try {
     await using db = await Database.open(path, { readOnly: true })
-    const engine = await engineOf(db, spark)
+    const engine = await engineOf(db)
     const models = modelRows.parse(await db.rows('from meta.models')).map((row) => {
       const { made_by: own, fingerprint: withAncestors, content, unit_tests: unitTests } = row
       const isSameEngine = row.engine === engine

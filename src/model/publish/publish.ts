@@ -1,11 +1,17 @@
 import { Database } from '../../lib/duckdb.ts'
 import { removeFile } from '../../lib/files.ts'
 import { publishFile } from '../../lake/published.ts'
-import type { PreviousWarehouse } from '../build/previous-warehouse.ts'
-import type { Building } from '../build/context.ts'
-import { digest, type InputDigests } from '../build/fingerprint.ts'
-import type { Relations } from '../engines/duckdb.ts'
+import type { PublishedRecord } from '../../lake/published-record.ts'
+import type { Building } from '../plan/context.ts'
+import { digest, type InputDigests } from '../plan/fingerprint.ts'
+import type { Relations } from '../plan/relations.ts'
 import { kindOf, type ModelNode } from '../project/types.ts'
+
+/** The copy that the build continues, and the record of the published file; null if there is none. */
+interface Previous {
+  readonly path: string | null
+  readonly published: PublishedRecord | null
+}
 
 /**
  * Replaces the published file with the one at `temporary`, and returns its size. Returns null
@@ -15,7 +21,7 @@ export async function publish(
   temporary: string,
   contents: Contents,
   building: Building,
-  previous: PreviousWarehouse,
+  previous: Previous,
 ): Promise<number | null> {
   const { target, runId, asOf, keep, warn, now, emit, signal } = building
   try {
@@ -52,7 +58,7 @@ async function isPublished(
   temporary: string,
   { content, meta }: Contents,
   { fullRefresh, target }: Building,
-  { published, path }: PreviousWarehouse,
+  { published, path }: Previous,
 ): Promise<boolean> {
   if (path !== temporary || fullRefresh) return false
   if (published?.content !== content || published.meta !== meta) return false

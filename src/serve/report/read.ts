@@ -5,8 +5,7 @@ import { statement } from '../../lib/package.ts'
 import { suggestion } from '../../lib/text.ts'
 import type { DocumentedMetric } from '../docs/read.ts'
 import { openWarehouse, sqlMessage } from '../warehouse.ts'
-import { DATASET_NAMES, reportData, type ReportData } from './data.ts'
-import { definitionsOf } from './definitions.ts'
+import { DATASET_NAMES, reportData, type ReportData, type Definition } from './data.ts'
 import { RANGES } from './view.ts'
 
 export interface ReportRequest {
@@ -84,4 +83,23 @@ async function namesIn(database: Database): Promise<string[]> {
     .array(z.object({ org_id: z.string() }))
     .parse(rows)
     .map((row) => row.org_id)
+}
+
+/** What the metrics mean that charts and headlines show. */
+export function definitionsOf(metrics: readonly DocumentedMetric[]): Definition[] {
+  const labelOf = (name: string): string =>
+    metrics.find((each) => each.name === name)?.label.toLowerCase() ?? name
+  return metrics.map((metric) => ({
+    ...{ name: metric.name, label: metric.label, unit: metric.unit },
+    description: plain(metric.description),
+    mistake: plain(metric.mistake),
+    basis:
+      'model' in metric
+        ? `Of ${metric.model}, one row per ${metric.grain.join(', ')}`
+        : `All ${labelOf(metric.numerator)} of the period divided by all ${labelOf(metric.denominator)}`,
+  }))
+}
+
+function plain(markdown: string): string {
+  return markdown.trim().replaceAll('`', '')
 }

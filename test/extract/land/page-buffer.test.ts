@@ -9,8 +9,7 @@ import {
   type RawRow,
   type PageOrigin,
 } from '../../../src/extract/land/row-lines.ts'
-import type { PageHeader } from '../../../src/extract/land/page-format.ts'
-import { PageBuffer, type Page } from '../../../src/extract/land/page-buffer.ts'
+import { PageBuffer, type Page, type PageHeader } from '../../../src/extract/land/page-buffer.ts'
 import { temporaryFolder } from '../../support/helpers.ts'
 
 const originOf = (page: number): PageOrigin => ({

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import type { Day } from '../../../src/lib/days.ts'
 import { contentOf } from '../../../src/extract/land/row-lines.ts'
 import { RawWriter } from '../../../src/extract/land/raw-writer.ts'
-import { LandingDatabase } from '../../../src/extract/land/landing-database.ts'
+import { LandingDatabase } from '../../../src/extract/land/write-days.ts'
 import { rawFolder } from '../../../src/lake/layout.ts'
 import { versionsIn } from '../../../src/lake/raw-days.ts'
 import { temporaryFolder } from '../../support/helpers.ts'
@@ -32,7 +32,7 @@ it.each([
       const second = await land('{"n":2}', at)
       expect(versionsIn(rawFolder(dataFolder, 'o', 'tokens', DAY))).toEqual([first, second])
     } finally {
-      await database.close()
+      await database[Symbol.asyncDispose]()
     }
   },
 )

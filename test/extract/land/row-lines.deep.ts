@@ -5,8 +5,7 @@ import { expect, it } from 'vitest'
 import type { Day } from '../../../src/lib/days.ts'
 import { contentOf, writeLines, type RawRow } from '../../../src/extract/land/row-lines.ts'
 import { RawWriter } from '../../../src/extract/land/raw-writer.ts'
-import { LandingDatabase } from '../../../src/extract/land/landing-database.ts'
-import { writeDays } from '../../../src/extract/land/write-days.ts'
+import { writeDays, LandingDatabase } from '../../../src/extract/land/write-days.ts'
 import { rawFolder } from '../../../src/lake/layout.ts'
 import { readRows } from '../../../src/lake/raw-items.ts'
 import { temporaryFolder } from '../../support/helpers.ts'
@@ -42,7 +41,7 @@ async function landed(days: readonly DayOfRows[]): Promise<unknown> {
       }),
     )
   } finally {
-    await database.close()
+    await database[Symbol.asyncDispose]()
   }
 }
 
@@ -126,7 +125,7 @@ it('a landing that fails while reading rows leaves no file', async () => {
     const writing = writeDays({ dataFolder, orgId: 'o', database }, 'users', [version])
     await expect(writing).rejects.toThrow('the rows end here')
   } finally {
-    await database.close()
+    await database[Symbol.asyncDispose]()
   }
   expect(await readdir(join(dataFolder, 'day'))).toEqual([])
   expect(await readdir(join(dataFolder, 'state', 'parts'))).toEqual([])

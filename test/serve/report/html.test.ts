@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { expect, it } from 'vitest'
-import { digest } from '../../../src/serve/report/digest.ts'
-import { html } from '../../../src/serve/report/html.ts'
+import { digest, html } from '../../../src/serve/report/report.ts'
 import { unpack } from '../../../src/serve/report/page/unpack.ts'
 import { organisation, report } from './sample.ts'
 

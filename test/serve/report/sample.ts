@@ -7,7 +7,7 @@ import {
   type Organisation,
   type ReportData,
 } from '../../../src/serve/report/data.ts'
-import { definitionsOf } from '../../../src/serve/report/definitions.ts'
+import { definitionsOf } from '../../../src/serve/report/read.ts'
 import type { View } from '../../../src/serve/report/view.ts'
 
 /** What the project says of its metrics. */

@@ -1,9 +1,10 @@
 import type { Database } from '../../lib/duckdb.ts'
 import type { RunEvent } from '../../lib/events.ts'
-import type { CompileOptions } from '../project/compile.ts'
-import type { Project } from '../project/types.ts'
-import type { SourceFacts } from './fingerprint.ts'
-import type { SparkSettings } from '../engines/spark-submit.ts'
+import type { Compiled, CompileOptions } from '../project/compile.ts'
+import type { ModelNode, Project, UnitTestNode } from '../project/types.ts'
+import type { PlannedCheck } from './checks.ts'
+import type { InputDigests, SourceFacts } from './fingerprint.ts'
+import type { Relations } from './relations.ts'
 
 /** A file that was not published, kept for inspection and for a retry. */
 export interface FailedFile {
@@ -47,6 +48,17 @@ export interface BuildOptions extends CompileOptions, SourceFacts {
   readonly spark?: SparkEngine
 }
 
+export interface SparkSettings {
+  /** `spark://host:7077`, `yarn`, `k8s://…`, `local[4]`. */
+  readonly master: string
+  /** The folder of Spark; null: that of `SPARK_HOME` or of the `pyspark` of python3. */
+  readonly home: string | null
+  /** Spark's own settings, by name. */
+  readonly settings: Readonly<Record<string, string>>
+  /** The environment of the started process. */
+  readonly environment: Readonly<Record<string, string>>
+}
+
 /** Spark, and how its machines reach the data. */
 export interface SparkEngine extends SparkSettings {
   /** The Parquet files of a source's table, as the cluster's machines name them. */
@@ -60,6 +72,40 @@ export interface SparkEngine extends SparkSettings {
 /** Whether only some models are built, into a file that has the others. */
 export function isPartial({ select: selector, exclude, retry }: BuildOptions): boolean {
   return selector !== undefined || exclude !== undefined || retry
+}
+
+/** What a build does with a model, and why. */
+export interface NodePlan {
+  readonly node: ModelNode
+  /**
+   * - `reuse`: its table or view stays as it is in the published file;
+   * - `update`: only the changed intervals of its table are replaced;
+   * - `create`: it is built from scratch.
+   */
+  readonly action: 'reuse' | 'update' | 'create'
+  readonly reason: string
+  /** Whether the table or view has its comments already. */
+  readonly isDescribed: boolean
+}
+
+/** All that a build decides before it writes. */
+export interface BuildPlan {
+  readonly compiled: Compiled
+  /** Whether the models that are not selected stay as they are in the published file. */
+  readonly isPartial: boolean
+  /** Whether an incremental model is updated or reused: the build then continues in a copy. */
+  readonly isContinued: boolean
+  /** The tables and views of that file. */
+  readonly relations: Relations
+  readonly all: readonly ModelNode[]
+  /** Of each selected model, in the order in which they are built. */
+  readonly nodes: readonly NodePlan[]
+  readonly inputDigests: ReadonlyMap<string, InputDigests>
+  readonly checks: readonly PlannedCheck[]
+  /** Those of models that changed, or whose unit tests did. */
+  readonly unitTests: readonly UnitTestNode[]
+  /** Digests of all unit tests of a model, by its name. */
+  readonly unitTestDigests: ReadonlyMap<string, string>
 }
 
 /** The options of a build, and where it reports. */

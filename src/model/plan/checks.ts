@@ -1,6 +1,6 @@
 import { literal } from '../../lib/duckdb.ts'
 import { statement, fill } from '../../lib/package.ts'
-import { changedRows } from '../engines/duckdb.ts'
+import { changedRows } from './relations.ts'
 import type { Compiled } from '../project/compile.ts'
 import { ProjectError } from '../project/errors.ts'
 import { referenceOf } from '../project/properties.ts'

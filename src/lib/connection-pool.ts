@@ -1,0 +1,59 @@
+import PQueue from 'p-queue'
+import type { Database } from './duckdb.ts'
+
+interface PoolOptions<Worker> {
+  /** Maximum number of connections. */
+  readonly concurrency: number
+  readonly open: () => Promise<Database>
+  /** Prepares a new connection, and returns what works with it. */
+  readonly prepare: (database: Database) => Promise<Worker>
+}
+
+/**
+ * Connections to one database, which is opened on first use. Each is prepared once, and serves
+ * one caller at a time.
+ */
+export class ConnectionPool<Worker> implements AsyncDisposable {
+  readonly #options: PoolOptions<Worker>
+  readonly #queue: PQueue
+  #first: Promise<Database> | undefined
+  readonly #others: Database[] = []
+  readonly #idle: Worker[] = []
+
+  constructor(options: PoolOptions<Worker>) {
+    this.#options = options
+    this.#queue = new PQueue({ concurrency: options.concurrency })
+  }
+
+  /** Runs `work` on a connection that nothing else uses; waits until there is one. */
+  use<T>(work: (worker: Worker) => Promise<T>): Promise<T> {
+    return this.#queue.add(async () => {
+      const worker = this.#idle.pop() ?? (await this.#connect())
+      try {
+        return await work(worker)
+      } finally {
+        this.#idle.push(worker)
+      }
+    })
+  }
+
+  async #connect(): Promise<Worker> {
+    const isFirst = this.#first === undefined
+    this.#first ??= this.#options.open().catch((error: unknown) => {
+      this.#first = undefined // the next one tries again
+      throw error
+    })
+    const first = await this.#first
+    if (isFirst) return this.#options.prepare(first)
+    const other = await first.another()
+    this.#others.push(other)
+    return this.#options.prepare(other)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#queue.onIdle()
+    for (const other of this.#others) other.close()
+    const first = await this.#first
+    first?.close()
+  }
+}

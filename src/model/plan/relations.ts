@@ -1,0 +1,96 @@
+import { z } from 'zod'
+import { identifier, literal, type Database } from '../../lib/duckdb.ts'
+import { grouped } from '../../lib/grouped.ts'
+import { statement } from '../../lib/package.ts'
+import { kindOf, type ModelNode } from '../project/types.ts'
+
+/** A table or view in a file. */
+export interface Relation {
+  readonly kind: 'table' | 'view'
+  /** Its name as SQL. */
+  readonly sql: string
+  /** Its comments and those of its columns, as one text to compare. */
+  readonly description: string
+  readonly comment: string | null
+  readonly columns: z.output<typeof catalogRows>
+}
+
+const catalogRows = z.array(
+  z.object({
+    schema: z.string(),
+    relation: z.string(),
+    kind: z.enum(['BASE TABLE', 'VIEW']),
+    relation_comment: z.string().nullable(),
+    name: z.string(),
+    type: z.string(),
+    index: z.number(),
+    comment: z.string().nullable(),
+  }),
+)
+
+/** By `schema.name`. */
+export type Relations = ReadonlyMap<string, Relation>
+
+/** The tables and views of the file in use. */
+export async function relationsIn(db: Database): Promise<Relations> {
+  const rows = catalogRows.parse(await db.rows(statement('meta/catalog')))
+  const relations = new Map<string, Relation>()
+  for (const [name, columns] of grouped(rows, (row) => `${row.schema}.${row.relation}`)) {
+    const [first] = columns
+    if (first === undefined) continue
+    const { schema, relation, kind, relation_comment: comment } = first
+    relations.set(name, {
+      kind: kind === 'VIEW' ? 'view' : 'table',
+      sql: `${identifier(schema)}.${identifier(relation)}`,
+      description: asText(comment, columns),
+      comment,
+      columns,
+    })
+  }
+  return relations
+}
+
+/** The comments by the model's yml, in the form of `Relation.description`. */
+export function descriptionOf({ description, columns }: ModelNode): string {
+  return asText(
+    description,
+    columns.map((column) => ({ name: column.name, comment: column.description })),
+  )
+}
+
+function asText(
+  comment: string | null,
+  columns: readonly { readonly name: string; readonly comment: string | null }[],
+): string {
+  const byName = columns.map((column) => JSON.stringify([column.name, column.comment ?? ''])).sort()
+  return JSON.stringify([comment ?? '', ...byName])
+}
+
+/** A table or view with its descriptions. */
+interface Commented extends Pick<ModelNode, 'materialized' | 'relation' | 'description'> {
+  readonly columns: readonly { readonly name: string; readonly description: string }[]
+}
+
+/** The statements that write the model's descriptions as comments of its table or view. */
+export function commentsSql(node: Commented): string {
+  const { relation, description, columns } = node
+  return [
+    `comment on ${kindOf(node)} ${relation} is ${literal(description)}`,
+    ...columns.map(
+      (column) =>
+        `comment on column ${relation}.${identifier(column.name)} is ${literal(column.description)}`,
+    ),
+  ].join(';\n')
+}
+
+/** The rows of the replaced intervals, as a relation in the database that replaced them. */
+export function changedRows(node: ModelNode): string {
+  const columns = node.unique_key.map(identifier).join(', ')
+  const changed = `select ${columns} from ${changedIntervals(node)}`
+  return `(from ${node.relation} where (${columns}) in (${changed}))`
+}
+
+/** The intervals that were replaced: a temporary table. */
+export function changedIntervals({ name }: ModelNode): string {
+  return identifier(`changed_${name}`)
+}
