@@ -6,7 +6,8 @@ select
     score > 0 as is_above,
     count(*) as flags,
     cast(max(value) filter (scope = 'org') as double) as billable_tokens,
-    max(expected) filter (scope = 'org') as expected
+    cast(max(usual_low) filter (scope = 'org') as double) as usual_low,
+    cast(max(usual_high) filter (scope = 'org') as double) as usual_high
 from main.mart_anomalies
 inner join chosen using (org_id)
 group by 1, 2, 3, 4

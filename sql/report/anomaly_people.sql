@@ -4,7 +4,8 @@ select
     cast(activity_date as varchar) as day,
     coalesce(user_label, user_id) as person,
     cast(value as double) as billable_tokens,
-    expected,
+    cast(usual_low as double) as usual_low,
+    cast(usual_high as double) as usual_high,
     round(score, 1) as score
 from main.mart_anomalies
 inner join chosen using (org_id)

@@ -163,11 +163,11 @@ it('anomalous days and exhausted limits are drawn', async () => {
     ...{ month_to_date: 5 * (at + 1), p10: 130, p50: 150, p90: 180 },
     ...{ credit_limit: 140, exhaustion_day: '2026-03-28' },
   }))
-  const flag = { is_above: true, billable_tokens: null, expected: null }
+  const flag = { is_above: true, billable_tokens: null, usual_low: null, usual_high: null }
   const rows = organisation({
     forecast_days: days,
     anomaly_days: [
-      { ...flag, day: '2026-03-18', scope: 'org', flags: 1, billable_tokens: 90, expected: 5 },
+      { ...flag, day: '2026-03-18', scope: 'org', flags: 1, billable_tokens: 90, usual_high: 5 },
       { ...flag, day: '2026-03-18', scope: 'user', flags: 3 },
       { ...flag, day: '2026-03-19', scope: 'user', flags: 1, is_above: false },
     ],

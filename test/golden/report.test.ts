@@ -98,7 +98,8 @@ describe('the report of the golden lake of weeks', () => {
   })
 
   it('counts the unusual days of people without their names', () => {
-    const flag = { scope: 'user', is_above: true, flags: 1, billable_tokens: null, expected: null }
+    const credits = { billable_tokens: null, usual_low: null, usual_high: null }
+    const flag = { scope: 'user', is_above: true, flags: 1, ...credits }
     expect(groups.anomaly_days).toEqual([{ day: '2027-01-28', ...flag }])
     expect(groups.anomaly_people).toEqual([])
     expect(people.anomaly_people).toMatchObject([

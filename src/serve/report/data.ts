@@ -133,7 +133,8 @@ const datasets = {
     is_above: z.boolean(),
     flags: number,
     billable_tokens: count,
-    expected: count,
+    usual_low: count,
+    usual_high: count,
   }),
   policy: rows({
     policy: text,
@@ -181,7 +182,8 @@ const datasets = {
     day: text,
     person: text,
     billable_tokens: number,
-    expected: number,
+    usual_low: number,
+    usual_high: number,
     score: number,
   }),
   people: rows({

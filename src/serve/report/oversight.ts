@@ -26,35 +26,37 @@ const KINDS = {
 export const anomalies = defineChart({
   id: 'anomalies',
   about: `Days of the last ${JUDGED_DAYS} with credits far from usual, of the organisation and of people`,
-  how: 'A day is compared with the same weekday of the eight weeks before, a person also with what all others did that day, on logarithms and by the median. Days without credits are neither judged nor history. About one of 1,000 days of people is flagged where nothing happened: a flag is a question to ask, not a finding. Credits are shown of the organisation alone.',
+  how: 'A day is compared with the same weekday of the eight weeks before, whose least and most credits are what is usual; a person also with what all others did that day. On logarithms, a flagged day is at least twice as far from their median as any of them, and farther than the days of the person and of the organisation usually are. Days without credits are neither judged nor history. At most one of 1,000 days of people is flagged where nothing happened: a flag is a question to ask, not a finding. Credits are shown of the organisation alone.',
   columns: {
     day: 'Day',
     kind: 'Kind',
     flags: 'Flags',
     billable_tokens: 'Credits',
-    expected: 'Usual',
+    usual_low: 'Usual from',
+    usual_high: 'Usual to',
   },
   empty: (view) =>
     isJudged(view)
       ? `No day of the last ${JUDGED_DAYS} is far from usual`
       : 'There is too little history to say which days are unusual',
   rows: ({ organisation }) =>
-    organisation.anomaly_days.map(({ day, scope, is_above, flags, billable_tokens, expected }) => {
+    organisation.anomaly_days.map(({ day, scope, is_above, flags, ...credits }) => {
       const kind = scope === 'org' ? KINDS.org : is_above ? KINDS.above : KINDS.below
-      return { day, kind, flags, billable_tokens, expected }
+      return { day, kind, flags, ...credits }
     }),
   finding: (rows) => {
     const org = rows.findLast(({ kind }) => kind === KINDS.org)
-    const people = sum(rows.filter(({ kind }) => kind !== KINDS.org).map(({ flags }) => flags))
-    const of =
-      org === undefined
-        ? null
-        : `The organisation used ${amount(org.billable_tokens)} credits on ${dayText(org.day)}, where ${amount(org.expected)} are usual`
-    const days =
-      people === 0
-        ? null
-        : `${counted(people, 'day of a person is', 'days of people are')} far from usual`
-    return [of, days].filter((text) => text !== null).join('; ')
+    const people = rows.filter(({ kind }) => kind !== KINDS.org)
+    const days = sum(people.map(({ flags }) => flags))
+    const last = people.at(-1)
+    return [
+      ...(org === undefined ? [] : [`The organisation ${usedText(org)}`]),
+      ...(last === undefined
+        ? []
+        : [
+            `${counted(days, 'day of a person is', 'days of people are')} far from usual (${days === 1 ? '' : 'last on '}${dayText(last.day)})`,
+          ]),
+    ].join('; ')
   },
 })
 
@@ -66,7 +68,8 @@ export const anomalyPeople = defineChart({
     day: 'Day',
     person: 'Person',
     billable_tokens: 'Credits',
-    expected: 'Usual',
+    usual_low: 'Usual from',
+    usual_high: 'Usual to',
     score: 'Score',
   },
   empty: 'No day of a person is far from usual',
@@ -74,9 +77,16 @@ export const anomalyPeople = defineChart({
   finding: (rows) => {
     const farthest = [...rows].sort((a, b) => Math.abs(b.score) - Math.abs(a.score))[0]
     if (farthest === undefined) return ''
-    return `${nameText(farthest.person)} used ${amount(farthest.billable_tokens)} credits on ${dayText(farthest.day)}, where ${amount(farthest.expected)} are usual`
+    return `${nameText(farthest.person)} ${usedText(farthest)}`
   },
 })
+
+type Unusual = Omit<Row<'anomaly_days'>, 'scope' | 'is_above' | 'flags'>
+
+/** `used 900 credits on 30 Mar 2026, where 80 to 120 are usual` */
+function usedText({ billable_tokens: used, day, usual_low: low, usual_high: high }: Unusual) {
+  return `used ${amount(used)} credits on ${dayText(day)}, where ${amount(low)} to ${amount(high)} are usual`
+}
 
 const POLICIES: Readonly<Record<string, readonly [one: string, many: string, unit: string]>> = {
   mcp_servers: ['MCP server', 'MCP servers', 'calls'],

@@ -27,7 +27,10 @@ const component = {
   ...{ users: 9, billable_tokens: 220, previous_billable_tokens: 200 },
 }
 
-const flag = { day: '2026-03-30', is_above: true, billable_tokens: null, expected: null }
+const flag = {
+  ...{ day: '2026-03-30', is_above: true },
+  ...{ billable_tokens: null, usual_low: null, usual_high: null },
+}
 
 const rule = {
   ...{ policy: 'models', forbidden_use_days: 3, forbidden_amount: 9, since: '2026-01-01' },
@@ -179,12 +182,12 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
     oversight.anomalies,
     {
       anomaly_days: [
-        { ...flag, scope: 'org', flags: 1, billable_tokens: 900, expected: 100 },
+        { ...flag, scope: 'org', flags: 1, billable_tokens: 900, usual_low: 80, usual_high: 120 },
         { ...flag, scope: 'user', flags: 2 },
         { ...flag, scope: 'user', flags: 1, is_above: false },
       ],
     },
-    'The organisation used 900 credits on 30 Mar 2026, where 100 are usual; 3 days of people are far from usual',
+    'The organisation used 900 credits on 30 Mar 2026, where 80 to 120 are usual; 3 days of people are far from usual (last on 30 Mar 2026)',
   ],
   [
     'without unusual days the title says so',
