@@ -81,3 +81,15 @@
     {{ sum_of_metric(metric) }} as {{ metric }}{{ ',' if not loop.last }}
     {%- endfor %}
 {%- endmacro %}
+
+{# The same for sums that are added up again: those of counts always fit. #}
+{% macro exact_sums_of_tokens() -%}
+    {{ sum_of_credits('billable_tokens') }} as billable_tokens
+    {%- for count in ['input_tokens', 'output_tokens'] %},
+    cast(
+        sum({{ 'cast(' ~ count ~ ' as decimal(38, 0))' if target.type == 'spark'
+            else count }})
+        as decimal(38, 0)
+    ) as {{ count }}
+    {%- endfor %}
+{%- endmacro %}

@@ -18,6 +18,7 @@ select
     dim_user.team,
     mart_spend_pareto.billable_tokens as credits,
     round(mart_spend_pareto.cumulative_share, 3) as cumulative_share,
+    mart_spend_month.compared_days,
     mart_spend_month.compared_billable_tokens as credits_compared,
     mart_spend_month.previous_billable_tokens as credits_before
 from main.mart_spend_pareto

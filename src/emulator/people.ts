@@ -127,7 +127,12 @@ function createPerson(seed: number, index: number): Omit<Person, 'factors'> {
 
 function factorsOf(id: string, { anomalies, firstDay }: OrganisationOptions): Person['factors'] {
   const own = anomalies.filter(({ userId = id }) => userId === id)
-  return new Map(own.map(({ day, factor }) => [daysBetween(firstDay, day), factor]))
+  const factors = new Map<number, number>()
+  for (const { day, factor } of own) {
+    const offset = daysBetween(firstDay, day)
+    factors.set(offset, (factors.get(offset) ?? 1) * factor)
+  }
+  return factors
 }
 
 function membershipOf(key: number): Pick<Person, 'joins' | 'leaves' | 'returns'> {

@@ -57,7 +57,8 @@ export class BaseEngine extends ConnectionPool<Worker> {
           try {
             return await work(worker)
           } finally {
-            await limitTo(LIMITS.memory)
+            // fails while more is in use: an error of the work is reported, not this one
+            await limitTo(LIMITS.memory).catch(() => undefined)
           }
         }
       }),

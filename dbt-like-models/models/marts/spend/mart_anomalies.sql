@@ -120,7 +120,8 @@ own_spreads as (
 
 ),
 
--- Or that of one with as many days of users far from usual on that side.
+-- Or that of a normal distribution whose tails of 5 % begin where those of the
+-- organisation's user days do.
 org_spreads as (
 
     select

@@ -56,7 +56,7 @@ parts as (
         compared_days.is_past,
         used.user_id,
         used.model_id,
-        {{ sums_of_tokens() }},
+        {{ exact_sums_of_tokens() }},
         count(
             case
                 when
@@ -84,9 +84,8 @@ sides as (
         model_id,
         coalesce(billable_tokens, 0) as credits,
         cast(0 as decimal(38, 6)) as past_credits,
-        cast(coalesce(input_tokens, 0) as decimal(20, 0))
-        + coalesce(output_tokens, 0) as tokens,
-        cast(0 as decimal(20, 0)) as past_tokens,
+        coalesce(input_tokens, 0) + coalesce(output_tokens, 0) as tokens,
+        cast(0 as decimal(38, 0)) as past_tokens,
         parts_without_tokens
     from parts
     where is_present
@@ -100,9 +99,8 @@ sides as (
         model_id,
         cast(0 as decimal(38, 6)) as credits,
         coalesce(billable_tokens, 0) as past_credits,
-        cast(0 as decimal(20, 0)) as tokens,
-        cast(coalesce(input_tokens, 0) as decimal(20, 0))
-        + coalesce(output_tokens, 0) as past_tokens,
+        cast(0 as decimal(38, 0)) as tokens,
+        coalesce(input_tokens, 0) + coalesce(output_tokens, 0) as past_tokens,
         parts_without_tokens
     from parts
     where is_past

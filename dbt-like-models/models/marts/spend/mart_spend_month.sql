@@ -20,7 +20,7 @@ model_parts as (
         models.model_id,
         coalesce(credit_days.is_compared, false) as is_compared,
         coalesce(credit_days.is_compared_later, false) as is_compared_later,
-        {{ sums_of_tokens() }},
+        {{ exact_sums_of_tokens() }},
         count(case when models.billable_tokens is null then 1 end) as unsent
     from {{ ref('fct_model_day') }} as models
     left join credit_days using (org_id, activity_date)
@@ -43,7 +43,7 @@ user_parts as (
         end as team,
         coalesce(credit_days.is_compared, false) as is_compared,
         coalesce(credit_days.is_compared_later, false) as is_compared_later,
-        {{ sums_of_tokens() }},
+        {{ exact_sums_of_tokens() }},
         count(case when used.billable_tokens is null then 1 end) as unsent
     from {{ ref('fct_user_model_day') }} as used
     left join credit_days
@@ -130,8 +130,8 @@ sides as (
         member,
         0 as is_present,
         cast(null as decimal(38, 6)) as billable_tokens,
-        cast(null as bigint) as input_tokens,
-        cast(null as bigint) as output_tokens,
+        cast(null as decimal(38, 0)) as input_tokens,
+        cast(null as decimal(38, 0)) as output_tokens,
         cast(null as decimal(38, 6)) as compared_credits,
         0 as compared_unsent,
         billable_tokens as previous_credits,
