@@ -163,7 +163,7 @@ export interface Group {
   readonly entries: readonly Entry[]
 }
 
-export interface Context {
+interface Context {
   readonly terminal: Terminal
   /** Collects the names of the parser's options. */
   readonly options: Set<string>

@@ -27,7 +27,7 @@ import { version } from '../lib/package.ts'
 
 export type LogMode = 'auto' | 'text' | 'json' | 'none'
 
-export interface JobOptions {
+interface JobOptions {
   readonly command: string
   readonly config: Config
   readonly log: LogMode

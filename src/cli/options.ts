@@ -3,7 +3,7 @@ import { isEntityResource, ITEMS, RESOURCES, type EntityResource } from '../lake
 import type { Config } from '../config/config.ts'
 import { refuseUnknown } from '../config/organisations.ts'
 import { UsageError } from '../lib/errors.ts'
-import type { SyncSelection } from '../pipeline/entity-resources.ts'
+import type { SyncSelection } from '../pipeline/sync.ts'
 import { flag, number, text, textOr, texts, type Flags } from './command.ts'
 
 const ALL_NAMES = Object.keys(ITEMS)

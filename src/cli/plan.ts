@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts'
 import { mapLimit } from '../lib/concurrency.ts'
 import { dayOf } from '../lib/days.ts'
-import { entitySelection, type SyncSelection } from '../pipeline/entity-resources.ts'
+import { entitySelection, type SyncSelection } from '../pipeline/sync.ts'
 import { planEntities, type EntityPlan } from '../extract/entities/sync.ts'
 import { ledgerOnceOpened } from '../extract/open-ledger.ts'
 import { planSync, type FetchTask } from '../extract/plan/plan.ts'

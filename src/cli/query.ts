@@ -1,7 +1,6 @@
 import { ExitCode, UsageError } from '../lib/errors.ts'
-import { analysesTable, analysis } from '../serve/analyses.ts'
 import { displayWidth, formatResult, linesText, outputFormats, visible } from '../serve/format.ts'
-import { query } from '../serve/query.ts'
+import { query, analysesTable, analysis } from '../serve/query.ts'
 import {
   describeTable,
   listTables,

@@ -10,7 +10,7 @@ export type KeySource =
   | { readonly kind: 'file'; readonly path: string; readonly named: string }
   | { readonly kind: 'command'; readonly argv: readonly string[]; readonly folder: string }
 
-export interface Credential {
+interface Credential {
   readonly key: string
   /** A warning about how the key is kept; null if there is none. */
   readonly warning: string | null

@@ -90,7 +90,7 @@ export function organisationsInCsv(text: string, file: string) {
 type FileOrganisation = z.infer<typeof organisationSchema>
 
 /** The organisations of the configuration, and the path of the file that lists them. */
-export interface OrganisationsFile {
+interface OrganisationsFile {
   readonly path: string
   readonly organisations: readonly FileOrganisation[] | undefined
 }

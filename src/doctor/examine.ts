@@ -23,7 +23,7 @@ import { mapLimit } from '../lib/concurrency.ts'
 import { size, someOf } from '../lib/text.ts'
 import { spillFolder } from '../lib/spill.ts'
 
-export interface Examination {
+interface Examination {
   /** @throws UsageError if the configuration is invalid. */
   readonly loadConfig: () => Config
   /** Names of the organisations to check; absent or undefined: all. @throws UsageError */

@@ -2,9 +2,16 @@ import type { Context, Hono } from 'hono'
 import { setImmediate } from 'node:timers/promises'
 import type { DayRange } from '../lib/days.ts'
 import type { WorkDay } from './calendar.ts'
-import { DAY_RESOURCES, type DayResource } from './day-rows.ts'
+import {
+  DAY_RESOURCES,
+  type DayResource,
+  asciiOf,
+  jsonOf,
+  spellExponent,
+  spellFraction,
+  unmarked,
+} from './day-rows.ts'
 import { totalsOf, type DayTotals } from './day-totals.ts'
-import { asciiOf, jsonOf, spellExponent, spellFraction, unmarked } from './json.ts'
 import { emailOn, isActive, openDays, type Organisation, type Person } from './people.ts'
 import {
   isGrouped,

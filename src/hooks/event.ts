@@ -51,7 +51,7 @@ export function readInput(stream: Readable, ms: number): Promise<Uint8Array> {
 }
 
 /** The JSON text that an event's file holds under `input`. */
-export interface HookInput {
+interface HookInput {
   readonly json: string
   /** False if the input was no object; `json` then quotes it. */
   readonly isReadable: boolean

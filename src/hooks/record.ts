@@ -41,7 +41,7 @@ export function hookFolders(dataFolder: string) {
   }
 }
 
-export interface EventRecord {
+interface EventRecord {
   /** A UUID: the event's key, which also makes the file name unique. */
   readonly eventId: string
   /** Milliseconds since the epoch. */

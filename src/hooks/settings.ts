@@ -12,9 +12,9 @@ import {
 /** How long the agent waits for `hooks run`, in seconds; it takes much less. */
 const TIMEOUT_SECONDS = 15
 
-export type Change = 'added' | 'updated' | 'unchanged'
+type Change = 'added' | 'updated' | 'unchanged'
 
-export interface Installation {
+interface Installation {
   readonly text: string
   readonly changes: Readonly<Partial<Record<HookEventName, Change>>>
   /** Objects and arrays that were created: `hooks`, `hooks.Stop`. */

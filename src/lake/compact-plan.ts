@@ -24,7 +24,7 @@ export interface MergeTask {
 }
 
 /** Sizes of files, in bytes. */
-export interface MergeLimits {
+interface MergeLimits {
   /** A file of this size is not merged. */
   readonly large: number
   /** The highest total size of the files that are merged into one. */

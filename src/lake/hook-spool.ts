@@ -11,7 +11,7 @@ function spoolFolder(dataFolder: string): string {
 }
 
 /** A recorded hook event. */
-export interface SpooledEvent {
+interface SpooledEvent {
   /** The name of its file in the spool. */
   readonly file: string
   /** JSON: `event_id`, `recorded_at`, `input`. */

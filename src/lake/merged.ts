@@ -36,7 +36,7 @@ const manifest = z.object({
   replaces: z.array(z.string().regex(/^date=[\d-]{7,10}[/\\][\w-]+\.parquet$/)),
 })
 
-export type Manifest = Readonly<z.infer<typeof manifest>>
+type Manifest = Readonly<z.infer<typeof manifest>>
 
 /** A file that holds several versions of one resource and month. */
 export interface MergedFile extends Manifest {

@@ -23,7 +23,7 @@ export interface KeptFile {
   readonly bytes: number
 }
 
-export interface Publication extends Pick<
+interface Publication extends Pick<
   PublishedRecord,
   'runId' | 'builtAt' | 'asOf' | 'content' | 'meta'
 > {

@@ -8,7 +8,7 @@ import { moveAside } from './quarantine.ts'
  * One version of a snapshot: the whole history as it was known. It is never changed; its
  * name says when it was written and which bytes it has.
  */
-export interface SnapshotVersion {
+interface SnapshotVersion {
   readonly path: string
   /** Milliseconds since the epoch. */
   readonly writtenAt: number

@@ -23,7 +23,7 @@ export type Cell =
 
 export type Row = Readonly<Record<string, Cell>>
 
-export interface OpenOptions {
+interface OpenOptions {
   readonly readOnly?: boolean
   /** DuckDB's own limit, for example `256MB`; the process uses about 100 MB more. Default: the limit of queries. */
   readonly memoryLimit?: string

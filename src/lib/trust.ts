@@ -81,7 +81,7 @@ const OTHERS_WRITE = 0o002
 const STICKY = 0o1000
 
 /** The user that reads a file. */
-export interface Reader {
+interface Reader {
   readonly uid: number
 }
 

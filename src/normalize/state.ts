@@ -17,7 +17,7 @@ import { baseFile, baseMonths } from '../lake/layout.ts'
 import { quarantineBase } from '../lake/quarantine.ts'
 
 /** One base file as it was written. */
-export interface BaseFile extends FileSums {
+interface BaseFile extends FileSums {
   /** Of the statement and the versions that it was made from. */
   readonly fingerprint: string
 }

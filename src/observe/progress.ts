@@ -5,7 +5,7 @@ import type { Write } from './log.ts'
 import { Tally, type Listener } from './summary.ts'
 import { addressing, aligned, counted, digits, duration, shrinkage } from './words.ts'
 
-export interface ProgressOptions {
+interface ProgressOptions {
   /** Writes to the terminal. */
   readonly write: Write
   /** Milliseconds since the epoch. */

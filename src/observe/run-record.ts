@@ -108,7 +108,7 @@ export function ended(record: RunRecord): RunRecord {
   return record.status === 'running' ? { ...record, status: 'killed' } : record
 }
 
-export interface RunRecords {
+interface RunRecords {
   /** Oldest first. */
   readonly records: readonly RunRecord[]
   /** Files that are no run records, and why. */

@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises'
-import { landHooks } from './entity-resources.ts'
+import { landHooks } from './sync.ts'
 import { ExitCode, UsageError } from '../lib/errors.ts'
 import {
   downgradeToPartial,

@@ -31,7 +31,7 @@ export interface Merged {
   readonly bytesAfter: number
 }
 
-export interface CompactOutcome extends StageResult {
+interface CompactOutcome extends StageResult {
   readonly merged: readonly Merged[]
 }
 

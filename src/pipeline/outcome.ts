@@ -20,7 +20,7 @@ export interface SyncOutcome extends StageResult {
 }
 
 /** The same, and what failed of each of several organisations. */
-export interface Landed extends SyncOutcome {
+interface Landed extends SyncOutcome {
   readonly failures: readonly EventOf<'organisation.failed'>[]
 }
 

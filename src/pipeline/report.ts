@@ -8,7 +8,7 @@ import { reportPath, writeReport, type WrittenReport } from '../serve/report/rep
 import { timed, type RunContext } from './run-context.ts'
 
 /** What the caller chooses of a report. */
-export type ReportChoice = Pick<ReportRequest, 'organisations' | 'withPeople' | 'now'>
+type ReportChoice = Pick<ReportRequest, 'organisations' | 'withPeople' | 'now'>
 
 /**
  * Writes a report on the published warehouse of a data folder to `path`.

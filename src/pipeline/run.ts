@@ -1,11 +1,10 @@
-import type { SyncSelection } from './entity-resources.ts'
 import { type RunContext, hasLanded, readProject } from './run-context.ts'
 import { exportMarts, publishModels, type RunsSoFar } from './publish.ts'
 import { knownOrganisations } from '../lake/ledger.ts'
 import type { Project } from '../model/index.ts'
 import { reportMarts } from './report.ts'
 import type { SyncOutcome } from './outcome.ts'
-import { landAndNormalize, isStopped } from './sync.ts'
+import { landAndNormalize, isStopped, type SyncSelection } from './sync.ts'
 
 /** The nightly job: land what is due, build, check, publish, export, report. */
 export async function run(

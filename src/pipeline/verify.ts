@@ -13,7 +13,7 @@ import {
 } from '../serve/verify/verify.ts'
 import { refusePast } from '../serve/rollback.ts'
 
-export interface VerifyOutcome extends StageResult {
+interface VerifyOutcome extends StageResult {
   /** Null when the platform could not be asked. */
   readonly verification: Verification | null
 }

@@ -2,7 +2,7 @@ import type { Cell, Table } from '../lib/duckdb.ts'
 import { cellText, jsonText, columnType, isNumeric, type ColumnType, defused } from './cells.ts'
 import { safeText, unicodeEscape } from '../lib/text.ts'
 
-export type OutputFormat = 'table' | 'json' | 'csv'
+type OutputFormat = 'table' | 'json' | 'csv'
 
 export const outputFormats: readonly OutputFormat[] = ['table', 'json', 'csv']
 
@@ -164,7 +164,7 @@ export function visible(text: string): string {
 }
 
 /** For values in a table: also escapes invisible characters, so that different values look different. */
-export function visibleValue(text: string): string {
+function visibleValue(text: string): string {
   return visible(text).replaceAll(UNSEEN, unicodeEscape)
 }
 

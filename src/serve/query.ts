@@ -1,10 +1,13 @@
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join, resolve, basename } from 'node:path'
 import { UsageError } from '../lib/errors.ts'
 import { listLiteral, type Database, type Table } from '../lib/duckdb.ts'
 import { pastFolder } from '../lake/layout.ts'
 import { TABLES_HINT } from './tables.ts'
 import { openWarehouse, sqlMessage } from './warehouse.ts'
 import { z } from 'zod'
+import { readdirSync } from 'node:fs'
+import { packageRoot, statement } from '../lib/package.ts'
+import { suggestion } from '../lib/text.ts'
 
 /**
  * Answers one SQL statement from the published warehouse at `path`. The file
@@ -45,7 +48,7 @@ function failureOf(message: string, cause: unknown): UsageError {
  *
  * @throws UsageError
  */
-export async function readingStatement(database: Database, sql: string): Promise<string> {
+async function readingStatement(database: Database, sql: string): Promise<string> {
   const { explain, explained } = splitExplain(sql)
   const answer = await parsed(database, explained)
   if (answer.error) {
@@ -171,4 +174,43 @@ function notOne(sql: string, count: number): UsageError {
 function excerpt(sql: string): string {
   const line = sql.replaceAll(/\s+/g, ' ').trim()
   return line.length > 80 ? `${line.slice(0, 79)}…` : line
+}
+
+/** A ready-made question, and the statement on the marts that answers it. */
+interface Analysis {
+  readonly name: string
+  /** The first line of its comment. */
+  readonly question: string
+  /** The rest of the comment: what is counted, how, and when the answer is empty. */
+  readonly notes: string
+  readonly sql: string
+}
+
+/** The ready-made questions of `sql/analyses`, by name. */
+export function listAnalyses(): Analysis[] {
+  const files = readdirSync(join(packageRoot, 'sql', 'analyses')).sort()
+  return files.map((file) => analysisIn(basename(file, '.sql')))
+}
+
+/** @throws UsageError for an unknown name, with the nearest one. */
+export function analysis(name: string): Analysis {
+  const all = listAnalyses()
+  const found = all.find((each) => each.name === name)
+  if (found !== undefined) return found
+  const known = all.map((each) => each.name)
+  const hint = `${suggestion(name, known, '')} \`agent-warehouse query --list\` lists them.`
+  throw new UsageError(`there is no ready-made question '${name}'`, { hint: hint.trim() })
+}
+
+/** The names and the questions, as a result of a query. */
+export function analysesTable(): Table {
+  const rows = listAnalyses().map(({ name, question }) => [name, question])
+  return { columns: ['name', 'question'], types: ['VARCHAR', 'VARCHAR'], rows }
+}
+
+function analysisIn(name: string): Analysis {
+  const sql = statement(`analyses/${name}`)
+  const comment = /^(?:-- .*\n)+/.exec(sql)?.[0] ?? ''
+  const [question = '', ...notes] = comment.trimEnd().replaceAll(/^-- /gm, '').split('\n')
+  return { name, question, notes: notes.join(' '), sql }
 }

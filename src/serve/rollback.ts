@@ -74,7 +74,7 @@ export async function refusePast(dataFolder: string, what: string): Promise<void
   })
 }
 
-export interface RollbackOptions {
+interface RollbackOptions {
   readonly dataFolder: string
   /** The run that makes the rollback. */
   readonly runId: string

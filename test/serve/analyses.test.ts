@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { ExitCode } from '../../src/lib/errors.ts'
 import { packageRoot } from '../../src/lib/package.ts'
-import { listAnalyses } from '../../src/serve/analyses.ts'
+import { listAnalyses } from '../../src/serve/query.ts'
 import { command } from '../support/command.ts'
 
 const all = listAnalyses()

@@ -5,7 +5,7 @@
  */
 
 /** A leaf's value as JSON, by the path to it. */
-export type SettingsPaths = ReadonlyMap<string, string>
+type SettingsPaths = ReadonlyMap<string, string>
 
 /** A path whose value changed; null means that the path does not exist. */
 export interface SettingChange {

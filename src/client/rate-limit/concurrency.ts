@@ -8,7 +8,7 @@ interface Latency {
 /** The state of the server: `faulty` gives no information about its load. */
 export type Health = 'well' | 'faulty' | 'overloaded'
 
-export interface Answer {
+interface Answer {
   readonly kind: string
   readonly sentAt: number
   readonly now: number

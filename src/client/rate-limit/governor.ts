@@ -21,7 +21,7 @@ export interface GovernorOptions {
 }
 
 /** How a request ended. */
-export interface Outcome {
+interface Outcome {
   /** Requests of one kind cost the server about the same. */
   readonly kind: string
   readonly sentAt: number

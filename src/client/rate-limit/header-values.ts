@@ -66,7 +66,7 @@ const EPOCHS: readonly (readonly [number, number])[] = [
   [1e9, 1000],
 ]
 
-export interface ResetContext {
+interface ResetContext {
   /** The server's clock, milliseconds since the epoch. */
   readonly serverNow: number
   /** The longest plausible reset in milliseconds: it tells seconds from milliseconds. */

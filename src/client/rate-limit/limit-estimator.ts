@@ -113,7 +113,7 @@ export function faded(bucket: Bucket): Bucket {
 }
 
 /** The range of rates that the requests allow. */
-export interface Range {
+interface Range {
   readonly low: number
   readonly high: number
   /** Tokens of a full bucket. */

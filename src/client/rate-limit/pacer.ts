@@ -14,7 +14,7 @@ import {
 import { quotaRate, quotaWait, withQuotas, type QuotaPacer } from './quota-pacer.ts'
 
 /** An answer to the request sent at `sentAt`, and the quotas that it states. */
-export interface Heard {
+interface Heard {
   readonly sentAt: number
   readonly quotas: readonly Quota[]
   readonly now: number

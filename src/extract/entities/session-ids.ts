@@ -33,7 +33,7 @@ interface LastSeen {
   readonly children: readonly string[]
 }
 
-export type AllSeen = ReadonlyMap<string, LastSeen>
+type AllSeen = ReadonlyMap<string, LastSeen>
 
 export async function allSeen(lake: LakeOf, resource: SessionResource): Promise<AllSeen> {
   const rows = await askLake(lake, resource, `known_${resource}`)
@@ -65,7 +65,7 @@ function mayHaveChanged(seen: LastSeen | undefined): boolean {
 }
 
 /** Whether the platform may remove it before the next night. */
-export type IsRemovedSoon = (candidate: Candidate) => boolean
+type IsRemovedSoon = (candidate: Candidate) => boolean
 
 /** A night may be late, and it is not documented when on its last day a session goes. */
 const SOON_MS = 2 * MS_PER_DAY

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { rawFolder } from '../../lake/layout.ts'
 import type { Interval } from '../../lake/ledger.ts'
-import { readRows } from '../../lake/raw-items.ts'
+import { readRows } from '../../lake/raw-days.ts'
 import type { FetchContext } from '../context.ts'
 import {
   isConfirmed,

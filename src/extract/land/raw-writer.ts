@@ -8,10 +8,9 @@ import {
   versionName,
   versionTime,
 } from '../../lake/layout.ts'
-import { versionsIn } from '../../lake/raw-days.ts'
+import { versionsIn, readRowsOfVerified, type StoredRow } from '../../lake/raw-days.ts'
 import { intervalKey, type Ledger } from '../../lake/ledger.ts'
 import { rowsSql, sha256AsLanded } from '../../lake/merged.ts'
-import { readRowsOfVerified, type StoredRow } from '../../lake/raw-items.ts'
 import { quarantine, type DamagedFile, type RawFile } from '../../lake/quarantine.ts'
 import type { Warn } from '../../lib/world.ts'
 import { statement, fill } from '../../lib/package.ts'

@@ -12,8 +12,8 @@ import {
   type Entry,
   type Json,
   type JsonObject,
+  docEntries,
 } from './ids.ts'
-import { docEntries } from './docs.ts'
 import { metadata, type Invocation } from './results.ts'
 
 export interface EntryContext {

@@ -139,7 +139,7 @@ const manifestShape = z.object({ nodes: entries, unit_tests: entries })
 type Entries = z.output<typeof entries>
 
 /** The results of each model and its tests in the last build. */
-export interface LastResults {
+interface LastResults {
   readonly runId: string
   /** dbt's statuses, by the model's name. */
   readonly byModel: ReadonlyMap<string, ReadonlySet<string>>

@@ -4,7 +4,7 @@ import { commentsSql, relationsIn } from '../plan/relations.ts'
 import type { CheckResult, PlannedCheck } from '../plan/checks.ts'
 
 /** Some of the rows that a failed check found wrong, by its name. */
-export type Examples = ReadonlyMap<string, readonly Row[]>
+type Examples = ReadonlyMap<string, readonly Row[]>
 
 const EXAMPLES = 3
 const LISTED_CHECKS = 3

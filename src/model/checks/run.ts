@@ -7,7 +7,7 @@ import type { TestSettings } from '../project/types.ts'
 import { storeRows } from './failures.ts'
 import type { CheckResult, CheckStatus, PlannedCheck, ReferencedColumns } from '../plan/checks.ts'
 
-export interface CheckedModels {
+interface CheckedModels {
   readonly results: readonly CheckResult[]
   /** Why DuckDB refused checks. */
   readonly failures: readonly StatementError[]

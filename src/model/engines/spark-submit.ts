@@ -64,7 +64,7 @@ export async function sparkVersion(settings: SparkSettings): Promise<string> {
   throw new UsageError(`--engine spark: ${jars} does not contain spark-core`, { hint: INSTALL })
 }
 
-export interface Submission {
+interface Submission {
   /** The JSON file of the job. */
   readonly job: string
   /** The folder of this run. */

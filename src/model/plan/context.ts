@@ -7,7 +7,7 @@ import type { InputDigests, SourceFacts } from './fingerprint.ts'
 import type { Relations } from './relations.ts'
 
 /** A file that was not published, kept for inspection and for a retry. */
-export interface FailedFile {
+interface FailedFile {
   readonly path: string
   /** Digest of what the sources contained. */
   readonly sources: string

@@ -41,7 +41,7 @@ export function unknownName(
 }
 
 /** Several errors of one build; the first decides the exit code. */
-export class ManyFailedError extends AppError {
+class ManyFailedError extends AppError {
   override readonly exitCode: ExitCode
   readonly errors: readonly AppError[]
 

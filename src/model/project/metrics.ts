@@ -53,5 +53,5 @@ export const metricsShape = z.strictObject({
 })
 
 export type Measure = Readonly<z.output<typeof measure>>
-export type Ratio = Readonly<z.output<typeof ratio>>
+type Ratio = Readonly<z.output<typeof ratio>>
 export type Metric = Measure | Ratio

@@ -44,7 +44,7 @@ export interface DescribedFile<N extends Note> {
 }
 
 /** The content of all yml files. */
-export interface Notes {
+interface Notes {
   readonly models: readonly Note[]
   readonly seeds: readonly SeedNote[]
   readonly snapshots: readonly Snapshot[]
@@ -168,7 +168,7 @@ function genericTest(
 }
 
 /** The model and the columns to which a test says that a column refers. */
-export interface Reference {
+interface Reference {
   readonly model: string
   readonly columns: readonly string[]
 }

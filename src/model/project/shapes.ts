@@ -44,7 +44,7 @@ export const modelConfigShape = z.strictObject({
 export const seedConfigShape = modelConfigShape.pick({ schema: true, tags: true, meta: true })
 
 /** The types of a seed's columns, for dbt too. */
-export const seedType = z.enum(
+const seedType = z.enum(
   ['varchar', 'bigint', 'double', 'date', 'boolean'],
   "the type of a seed's column must be varchar, bigint, double, date or boolean",
 )

@@ -28,7 +28,7 @@ export interface ParsedTemplate {
 }
 
 /** The macros of a project. */
-export interface Macros {
+interface Macros {
   readonly names: readonly string[]
   readonly definitions: Program
 }

@@ -12,8 +12,8 @@ import type {
 } from './shapes.ts'
 import type { ParsedTemplate } from './template.ts'
 
-export type Severity = 'error' | 'warn'
-export type Materialized = 'view' | 'table' | 'incremental' | 'seed' | 'snapshot'
+type Severity = 'error' | 'warn'
+type Materialized = 'view' | 'table' | 'incremental' | 'seed' | 'snapshot'
 
 /** A dbt project as its files define it, before rendering. */
 export interface Project {

@@ -44,7 +44,7 @@ export function docsHtml({ models, metrics }: Documented, published: Published):
 }
 
 /** What the documentation is of. */
-export interface Documented {
+interface Documented {
   readonly models: readonly DocumentedModel[]
   readonly metrics: readonly DocumentedMetric[]
 }

@@ -11,7 +11,7 @@ import { writeFile, type ExportTarget } from './files.ts'
 import { MANIFEST, replaceFolder } from './folder-swap.ts'
 import { readTables, type MartTable } from './tables.ts'
 
-export interface ExportRequest {
+interface ExportRequest {
   /** The published warehouse's file. */
   readonly warehouse: string
   readonly target: ExportTarget
@@ -39,7 +39,7 @@ export interface ExportManifest {
   readonly tables: readonly ExportedTable[]
 }
 
-export interface ExportedTable extends MartTable {
+interface ExportedTable extends MartTable {
   /** Next to the manifest; with the target `duckdb`, one file holds all tables. */
   readonly file: string
   readonly rows: number

@@ -22,7 +22,7 @@ const FILE_TARGETS = {
 } as const
 
 /** Targets with one file per table; the name is also the ending. */
-export type FileTarget = keyof typeof FILE_TARGETS
+type FileTarget = keyof typeof FILE_TARGETS
 
 export type ExportTarget = FileTarget | 'duckdb'
 

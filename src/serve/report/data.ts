@@ -240,7 +240,7 @@ export const reportData = z.object({
 export type ReportData = z.infer<typeof reportData>
 export type Definition = z.infer<typeof definition>
 export type Organisation = z.infer<typeof organisation>
-export type DatasetName = keyof typeof datasets
+type DatasetName = keyof typeof datasets
 export type Row<K extends DatasetName> = z.infer<(typeof datasets)[K]>[number]
 export type Period = Row<'periods'>
 

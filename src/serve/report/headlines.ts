@@ -62,7 +62,7 @@ function ratio(above: number | null, below: number | null): number | null {
 }
 
 /** Whether the numbers can be trusted today, and what is missing. */
-export interface Trust {
+interface Trust {
   readonly level: 'good' | 'provisional' | 'bad'
   readonly verdict: string
   readonly notes: readonly string[]

@@ -32,13 +32,13 @@ export function rangeName({ days }: View): string {
 }
 
 /** Days from the first to the last, ISO 8601. */
-export interface Span {
+interface Span {
   readonly first: string
   readonly last: string
 }
 
 /** The days of the chosen period; null without any day. */
-export function chosenSpan({ organisation: { last_day: last }, days }: View): Span | null {
+function chosenSpan({ organisation: { last_day: last }, days }: View): Span | null {
   return last === null ? null : { first: daysAfter(last, 1 - days), last }
 }
 

@@ -40,7 +40,7 @@ export interface Comparison {
   readonly differences: readonly Difference[]
 }
 
-export interface CompareOptions {
+interface CompareOptions {
   /** The published file. */
   readonly warehouse: string
   readonly intervals: readonly ScopedInterval[]

@@ -42,7 +42,7 @@ export interface Scope {
   readonly leftOut: readonly LeftOut[]
 }
 
-export interface ScopeOptions {
+interface ScopeOptions {
   readonly orgId: string
   /** The sampled days. */
   readonly days: readonly Day[]

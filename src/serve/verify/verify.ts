@@ -18,7 +18,7 @@ export interface SampleChoice {
   readonly within?: Partial<DayRange>
 }
 
-export interface Sample {
+interface Sample {
   /** The number of days to choose from. */
   readonly history: number
   readonly days: readonly Day[]
@@ -75,7 +75,7 @@ export async function chooseSample(
   return { history: history.length, days, published }
 }
 
-export interface VerifyOptions {
+interface VerifyOptions {
   readonly dataFolder: string
   /** The data folder in which the sampled days were landed and normalized again. */
   readonly scratch: string

@@ -1,8 +1,7 @@
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { parseDay, type Day } from '../../../src/lib/days.ts'
-import { RowBuffer } from '../../../src/extract/land/row-buffer.ts'
-import { takerOf } from '../../../src/extract/fetch/rows.ts'
+import { takerOf, RowBuffer } from '../../../src/extract/fetch/rows.ts'
 import { temporaryFolder } from '../../support/helpers.ts'
 
 const day = (text: string): Day => parseDay(text, 'day')

@@ -7,7 +7,7 @@ import { contentOf, writeLines, type RawRow } from '../../../src/extract/land/ro
 import { RawWriter } from '../../../src/extract/land/raw-writer.ts'
 import { writeDays, LandingDatabase } from '../../../src/extract/land/write-days.ts'
 import { rawFolder } from '../../../src/lake/layout.ts'
-import { readRows } from '../../../src/lake/raw-items.ts'
+import { readRows } from '../../../src/lake/raw-days.ts'
 import { temporaryFolder } from '../../support/helpers.ts'
 
 const DAY = '2026-03-09' as Day

@@ -233,7 +233,7 @@ function lastBar(points: readonly Point[], names: readonly string[]): EndLabel[]
 }
 
 /** A horizontal bar, named to its left and with its value to its right. */
-export interface Bar {
+interface Bar {
   readonly name: string
   readonly value: number
   readonly text: string
