@@ -23,7 +23,10 @@ it('the demo fills every mart, has the anomaly that is planted, and puts its use
     const unusual = await database.rows(`select scope, user_label, sign(score) as side
       from mart_anomalies left join dim_user using (org_id, user_id) order by all`)
     const loop = { scope: 'user', user_label: 'ada.abara@acme.example', side: 1 }
-    expect(unusual.filter(({ user_label: label }) => label === loop.user_label)).toEqual([loop, loop])
+    expect(unusual.filter(({ user_label: label }) => label === loop.user_label)).toEqual([
+      loop,
+      loop,
+    ])
     expect(unusual).toContainEqual({ scope: 'org', user_label: null, side: -1 })
     const [of] = await database.rows(`select count(distinct team) as teams from dim_user`)
     expect(Number(of?.['teams'])).toBeGreaterThan(1)
