@@ -168,6 +168,7 @@ const OF_THE_RUN = [
   'fetched_at',
   'day_digest', // of the name of the raw file, which has the time
   'month_digest',
+  'week_digest',
 ]
 
 const catalogue = z.array(
