@@ -54,12 +54,12 @@ export class BaseEngine extends ConnectionPool<Worker> {
           const limitTo = (memory: string): Promise<void> =>
             worker.database.run(`set memory_limit = '${memory}'`)
           await limitTo(LIMITS.memoryForHugeRows)
-          try {
-            return await work(worker)
-          } finally {
-            // fails while more is in use: an error of the work is reported, not this one
-            await limitTo(LIMITS.memory).catch(() => undefined)
-          }
+          const result = await work(worker).catch(async (failure: unknown) => {
+            await limitTo(LIMITS.memory).catch(() => undefined) // `failure` is reported
+            throw failure
+          })
+          await limitTo(LIMITS.memory)
+          return result
         }
       }),
     )
