@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import type { Ask } from '../support/fault-kinds.ts'
+import { startFaultyPlatform } from '../support/faults.ts'
 import { sendJson, temporaryFolder, testServer, testWorld } from '../support/helpers.ts'
 import { DATE, platform, TODAY } from './landing-platform.ts'
 import { ledgerOf, syncFrom } from './platform.ts'
@@ -51,6 +53,26 @@ describe('a failed fetch', () => {
     const ledger = await ledgerOf(data, 'o')
     expect(ledger.get('tools/2026-01-30')).toMatchObject({ status: 'failed', requestId: 'req-7' })
     expect(ledger.get('tools/2026-01-30')?.error).toContain('500 Internal')
+  })
+
+  it('counts no day as failed that landed later in the same run', async () => {
+    const data = await temporaryFolder()
+    const platform = await startFaultyPlatform({ now: () => TODAY, users: 14 })
+    const isDay = ({ groupBy, first, last }: Ask): boolean =>
+      groupBy === 'model' && first <= '2026-01-16' && last >= '2026-01-16'
+    platform.strike([{ kind: '400', where: (ask) => isDay(ask) && ask.nth === 1 }])
+    const { result } = await syncFrom(platform.url, data, {
+      key: platform.emulator.keys.manager,
+      world: testWorld(TODAY),
+      only: ['activity', 'tokens_by_model', 'users'],
+    })
+    const ledger = await ledgerOf(data, 'org_demo')
+    // read again with the totals that the pages of users are compared with
+    expect(ledger.get('tokens_by_model/2026-01-16')).toMatchObject({
+      status: 'landed',
+      error: null,
+    })
+    expect(result).toMatchObject({ landed: ledger.size, failed: 0 })
   })
 
   it('fails no day when only the range was too wide', async () => {

@@ -24,7 +24,8 @@ export class IntervalRecorder {
   readonly #world: World
   readonly #orgId: string
   readonly #checks: ChecksOfRun
-  readonly counts = { landed: 0, failed: 0 }
+  /** The last outcome of each interval in this run, by key. */
+  readonly #outcomes = new Map<string, 'landed' | 'failed'>()
 
   constructor(ledger: LedgerFile, orgId: string, world: World, checks: ChecksOfRun) {
     this.#ledger = ledger
@@ -35,6 +36,13 @@ export class IntervalRecorder {
 
   get intervals(): Ledger {
     return this.#ledger.intervals
+  }
+
+  /** Intervals by their last outcome: a day that failed and landed later in the run has landed. */
+  get counts(): { readonly landed: number; readonly failed: number } {
+    const outcomes = [...this.#outcomes.values()]
+    const failed = outcomes.filter((outcome) => outcome === 'failed').length
+    return { landed: outcomes.length - failed, failed }
   }
 
   /** The interval of a day; undefined if there is none. */
@@ -49,7 +57,6 @@ export class IntervalRecorder {
 
   async landed(resource: string, landed: readonly LandedInterval[]): Promise<void> {
     await this.#ledger.record(landed.map((each) => this.#intervalOf(resource, each)))
-    this.counts.landed += landed.length
     for (const each of landed)
       this.#finished(resource, each.day, outcomeOf(each), each.rowCount ?? each.content.count)
   }
@@ -65,7 +72,6 @@ export class IntervalRecorder {
     const attempts = known.attempts + 1
     const suspect = known.suspect?.digest === served.digest ? known.suspect : served
     await this.#ledger.record([{ ...known, attempts, error: null, suspect }])
-    this.counts.landed += 1
     this.#finished(known.resource, known.day, 'unchanged', known.rowCount ?? 0)
     this.anomalyFound(anomaly, false)
   }
@@ -93,11 +99,11 @@ export class IntervalRecorder {
       ...failed.map((interval) => afterFailure(interval, error)),
       ...kept.map((interval) => ({ ...afterFailure(withoutPending(interval), error), refusedAt })),
     ])
-    this.counts.failed += failed.length
-    this.counts.landed += kept.length
     const why = { error: messageOf(error), requestId: requestIdOf(error) }
-    for (const { day } of failed)
+    for (const { day } of failed) {
+      this.#outcomes.set(intervalKey(resource, day), 'failed')
       this.#world.emit({ type: 'interval.failed', orgId: this.#orgId, resource, day, ...why })
+    }
     for (const { day, rowCount } of kept) this.#finished(resource, day, 'unchanged', rowCount ?? 0)
     const [first, last] = [kept[0], kept.at(-1)]
     if (first === undefined || last === undefined) return
@@ -146,6 +152,7 @@ export class IntervalRecorder {
   }
 
   #finished(resource: string, day: Day, outcome: IntervalOutcome, rows: number): void {
+    this.#outcomes.set(intervalKey(resource, day), 'landed')
     const what = { orgId: this.#orgId, resource, day, outcome, rows }
     this.#world.emit({ type: 'interval.finished', ...what })
   }
