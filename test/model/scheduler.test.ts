@@ -7,7 +7,7 @@ import { runScheduled } from '../../src/model/engines/execute.ts'
 interface Piece {
   readonly name: string
   readonly dependsOn: readonly string[]
-  readonly lane: number
+  readonly isPinned: boolean
   /** How many turns of the event loop it takes. */
   readonly turns: number
 }
@@ -16,29 +16,30 @@ interface Piece {
 const pieces = fc
   .array(
     fc.record({
-      lane: fc.integer({ min: 0, max: 1 }),
+      isPinned: fc.boolean(),
       turns: fc.integer({ min: 0, max: 3 }),
       after: fc.array(fc.nat(), { maxLength: 3 }),
     }),
     { maxLength: 12 },
   )
   .map((found) =>
-    found.map(({ lane, turns, after }, index): Piece => {
+    found.map(({ isPinned, turns, after }, index): Piece => {
       const before = index === 0 ? [] : after.map((each) => String(each % index))
-      return { name: String(index), dependsOn: [...before, 'there'], lane, turns }
+      return { name: String(index), dependsOn: [...before, 'there'], isPinned, turns }
     }),
   )
 
-const laneOf = ({ lane }: Piece): number => lane
+const LANES = ['first', 'second'] as const
 
-it('the scheduler runs every step once, after its dependencies, and one at a time in each lane', async () => {
+it('the scheduler runs every step once, after its dependencies, one at a time in each lane, pinned ones in the first', async () => {
   await fc.assert(
     fc.asyncProperty(pieces, async (steps) => {
       const ended = new Set(['there'])
-      const busy = new Set<number>()
-      await runScheduled(steps, laneOf, async ({ name, dependsOn, lane, turns }) => {
+      const busy = new Set<string>()
+      await runScheduled(steps, LANES, async ({ name, dependsOn, isPinned, turns }, lane) => {
         expect(dependsOn.filter((each) => !ended.has(each))).toEqual([])
         expect(busy.has(lane)).toBe(false)
+        if (isPinned) expect(lane).toBe('first')
         busy.add(lane)
         for (let count = 0; count < turns; count += 1) await turn()
         busy.delete(lane)
@@ -53,21 +54,33 @@ it('the scheduler makes a step wait for its dependencies, and not for other lane
   const begun: string[] = []
   let release = (): void => undefined
   const slow = new Promise<void>((resolve) => (release = resolve))
-  const step = (name: string, lane: number, ...dependsOn: string[]): Piece => {
-    return { name, dependsOn, lane, turns: 0 }
+  const step = (name: string, isPinned: boolean, ...dependsOn: string[]): Piece => {
+    return { name, dependsOn, isPinned, turns: 0 }
   }
   const steps = [
-    step('slow', 0),
-    step('after slow', 1, 'slow'),
-    step('ready', 1),
-    step('last', 1, 'ready'),
+    step('slow', true),
+    step('after slow', false, 'slow'),
+    step('ready', false),
+    step('last', false, 'ready'),
   ]
-  await runScheduled(steps, laneOf, async ({ name }) => {
+  await runScheduled(steps, LANES, async ({ name }) => {
     begun.push(name)
     if (name === 'slow') await slow
     if (name === 'last') release()
   })
   expect(begun).toEqual(['slow', 'ready', 'last', 'after slow'])
+})
+
+it('the scheduler runs steps that are not pinned in both lanes, in the first after pinned ones', async () => {
+  const steps = ['a', 'b', 'pinned', 'c'].map((name) => {
+    return { name, dependsOn: [], isPinned: name === 'pinned', turns: 1 }
+  })
+  const begun: string[] = []
+  await runScheduled(steps, LANES, async ({ name }, lane) => {
+    begun.push(`${name} in ${lane}`)
+    await turn()
+  })
+  expect(begun.sort()).toEqual(['a in second', 'b in first', 'c in second', 'pinned in first'])
 })
 
 it('the scheduler starts nothing after an error, and throws it once running steps have ended', async () => {
@@ -76,7 +89,7 @@ it('the scheduler starts nothing after an error, and throws it once running step
       const failing = steps[at % Math.max(1, steps.length)]?.name
       let underWay = 0
       let hasFailed = false
-      const working = runScheduled(steps, laneOf, async ({ name, turns }) => {
+      const working = runScheduled(steps, LANES, async ({ name, turns }) => {
         expect(hasFailed).toBe(false)
         underWay += 1
         for (let count = 0; count < turns; count += 1) await turn()

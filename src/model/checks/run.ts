@@ -14,9 +14,8 @@ interface CheckedModels {
 }
 
 /**
- * Runs the checks, each in its scope, except those that read a `missing` model. Checks that may
- * read the replaced intervals run one by one, and the others one by one on the second connection
- * at the same time.
+ * Runs the checks, each in its scope, except those that read a `missing` model, two at a time.
+ * Those that may read the replaced intervals run on the first connection, which has them.
  */
 export async function runChecks(
   context: BuildContext,
@@ -25,40 +24,49 @@ export async function runChecks(
 ): Promise<CheckedModels> {
   const results = new Map<PlannedCheck, CheckResult>()
   const failures = new Map<PlannedCheck, StatementError>()
-  const runIn = async (db: Database, own: readonly PlannedCheck[]): Promise<void> => {
-    const lackingOf = ({ reads }: PlannedCheck) => reads.filter((name) => missing.has(name))
+  const lackingOf = ({ reads }: PlannedCheck) => reads.filter((name) => missing.has(name))
+  const countsIn = (db: Database, own: readonly PlannedCheck[]) => {
     const runnable = own.filter((check) => lackingOf(check).length === 0)
     const uncounted = runnable.filter(({ check }) => counted?.has(check) !== true)
-    const counts = await countMissingValues({ ...context, db }, uncounted)
-    for (const check of own) {
+    return countMissingValues({ ...context, db }, uncounted)
+  }
+  const run = async (db: Database, check: PlannedCheck, counts: Counts): Promise<void> => {
+    context.signal?.throwIfAborted()
+    const lacking = lackingOf(check)
+    if (lacking.length > 0) {
+      reportSkipped(context, 'check', check.check, `not built: ${lacking.join(', ')}`)
+      return
+    }
+    try {
+      const count = () => {
+        const known = counted?.get(check.check) ?? counts.get(check)
+        if (known instanceof StatementError) throw known
+        if (known !== undefined && !check.store_failures) return known
+        return countFailures(db, check, hasRemovedValues)
+      }
+      results.set(check, await runCheck(context, check, count))
+    } catch (error) {
       context.signal?.throwIfAborted()
-      const lacking = lackingOf(check)
-      if (lacking.length > 0) {
-        reportSkipped(context, 'check', check.check, `not built: ${lacking.join(', ')}`)
-        continue
-      }
-      try {
-        const count = () => {
-          const known = counted?.get(check.check) ?? counts.get(check)
-          if (known instanceof StatementError) throw known
-          if (known !== undefined && !check.store_failures) return known
-          return countFailures(db, check, hasRemovedValues)
-        }
-        results.set(check, await runCheck(context, check, count))
-      } catch (error) {
-        context.signal?.throwIfAborted()
-        if (!(error instanceof StatementError)) throw error
-        failures.set(check, error)
-      }
+      if (!(error instanceof StatementError)) throw error
+      failures.set(check, error)
     }
   }
   const isOfChanges = ({ changedSql }: PlannedCheck): boolean => changedSql !== undefined
+  const ofChanges = checks.filter(isOfChanges)
+  const others = checks.filter((check) => !isOfChanges(check))
+  const countsOfOthers = countsIn(context.second, others)
+  const left = others.values() // both connections take from it
+  const runLeft = async (db: Database): Promise<void> => {
+    const counts = await countsOfOthers
+    for (const check of left) await run(db, check, counts)
+  }
+  const runOfChanges = async (db: Database): Promise<void> => {
+    const counts = await countsIn(db, ofChanges)
+    for (const check of ofChanges) await run(db, check, counts)
+  }
   await allOrThrow([
-    runIn(context.db, checks.filter(isOfChanges)),
-    runIn(
-      context.second,
-      checks.filter((check) => !isOfChanges(check)),
-    ),
+    runOfChanges(context.db).then(() => runLeft(context.db)),
+    runLeft(context.second),
   ])
   return {
     results: checks.flatMap((check) => results.get(check) ?? []),
@@ -76,6 +84,8 @@ interface Found {
 }
 
 export type Counted = Count | StatementError
+
+type Counts = ReadonlyMap<PlannedCheck, Count>
 
 /** The number of wrong rows, and the time in milliseconds if checks shared a query. */
 interface Count {
@@ -138,7 +148,7 @@ async function countFailures(
 async function countMissingValues(
   { db, now, signal }: BuildContext,
   checks: readonly PlannedCheck[],
-): Promise<ReadonlyMap<PlannedCheck, Count>> {
+): Promise<Counts> {
   const groups = new Map<string, PlannedCheck[]>()
   for (const check of checks) {
     const { missing, scope } = check

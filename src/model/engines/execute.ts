@@ -114,10 +114,10 @@ async function dropRelations(
 }
 
 /**
- * Builds each model after the models that it reads, and after its unit tests. Incremental models,
- * which are the large ones, run one by one on the first connection, and the others on the second.
- * Comments are written while the first connection is free. A model that reads a failed one is
- * skipped; the others are still built.
+ * Builds each model after the models that it reads, and after its unit tests, two at a time.
+ * Incremental models run on the first connection, because checks of the replaced intervals do.
+ * Comments are written while no model is ready. A model that reads a failed one is skipped; the
+ * others are still built.
  */
 async function buildModels(context: BuildContext, plan: BuildPlan): Promise<BuiltModels> {
   const { nodes } = plan
@@ -130,9 +130,9 @@ async function buildModels(context: BuildContext, plan: BuildPlan): Promise<Buil
   const results = new Map<string, readonly UnitTestResult[]>()
   const failures = new Map<string, AppError>()
   const missing = new Set<string>()
-  const buildNode = async (planned: NodePlan): Promise<void> => {
-    const { name, increment, dependsOn } = planned.node
-    const own = { ...context, db: increment === null ? context.second : context.db }
+  const buildNode = async (planned: NodePlan, db: Database): Promise<void> => {
+    const { name, dependsOn } = planned.node
+    const own = { ...context, db }
     own.signal?.throwIfAborted()
     const lacking = dependsOn.filter((each) => missing.has(each))
     try {
@@ -153,23 +153,21 @@ async function buildModels(context: BuildContext, plan: BuildPlan): Promise<Buil
   const building = nodes.map((planned) => ({
     name: planned.node.name,
     dependsOn: planned.node.dependsOn,
-    lane: planned.node.increment === null ? 'other' : 'incremental',
-    work: () => buildNode(planned),
+    isPinned: planned.node.increment !== null,
+    work: (db: Database) => buildNode(planned, db),
   }))
   const describing = nodes
     .filter(({ isDescribed }) => !isDescribed)
     .map(({ node }) => ({
       name: `comments of ${node.name}`,
       dependsOn: [node.name],
-      lane: 'incremental',
-      work: async () => {
-        if (!missing.has(node.name)) await context.db.run(commentsSql(node))
+      isPinned: false,
+      work: async (db: Database) => {
+        if (!missing.has(node.name)) await db.run(commentsSql(node))
       },
     }))
-  await runScheduled(
-    [...building, ...describing],
-    ({ lane }) => lane,
-    ({ work }) => work(),
+  await runScheduled([...building, ...describing], [context.db, context.second], ({ work }, db) =>
+    work(db),
   )
   const inOrder = <T>(found: ReadonlyMap<string, T>): T[] =>
     nodes.flatMap(({ node }) => found.get(node.name) ?? [])
@@ -198,29 +196,37 @@ async function testUnits(
 interface Step {
   readonly name: string
   readonly dependsOn: readonly string[]
+  /** Whether it runs in the first lane only. */
+  readonly isPinned: boolean
 }
 
 /**
- * Runs the steps, one at a time per lane: always the earliest that is ready. A dependency that is
- * not a step counts as done. After an error, no step starts; the error is thrown when the
- * running steps have ended.
+ * Runs the steps, one at a time in each lane: the earliest that is ready, in the first lane a
+ * pinned one before others. A dependency that is not a step counts as done. After an error, no
+ * step starts; the error is thrown when the running steps have ended.
  *
  * @param steps without a cycle.
  */
 export async function runScheduled<T extends Step, Lane>(
   steps: readonly T[],
-  laneOf: (step: T) => Lane,
-  work: (step: T) => Promise<void>,
+  lanes: readonly [Lane, ...Lane[]],
+  work: (step: T, lane: Lane) => Promise<void>,
 ): Promise<void> {
-  const lanes = new Set(steps.map(laneOf))
+  const [firstLane] = lanes
   const unfinished = new Set(steps.map(({ name }) => name))
   const waiting = [...steps]
   const underWay = new Map<Lane, Promise<unknown>>()
   const failures: unknown[] = []
   const isReady = ({ dependsOn }: T): boolean => !dependsOn.some((name) => unfinished.has(name))
+  const nextOf = (lane: Lane): T | undefined => {
+    const ready = waiting.filter(isReady)
+    const pinned = ready.find(({ isPinned }) => isPinned)
+    const other = ready.find(({ isPinned }) => !isPinned)
+    return lane === firstLane ? (pinned ?? other) : other
+  }
   const begin = (lane: Lane, step: T): void => {
     waiting.splice(waiting.indexOf(step), 1)
-    const working = work(step)
+    const working = work(step, lane)
       .catch((error: unknown) => void failures.push(error))
       .finally(() => {
         underWay.delete(lane)
@@ -230,8 +236,8 @@ export async function runScheduled<T extends Step, Lane>(
   }
   while (unfinished.size > 0 && failures.length === 0) {
     for (const lane of lanes) {
-      const next = waiting.find((step) => laneOf(step) === lane && isReady(step))
-      if (next !== undefined && !underWay.has(lane)) begin(lane, next)
+      const next = underWay.has(lane) ? undefined : nextOf(lane)
+      if (next !== undefined) begin(lane, next)
     }
     await Promise.race(underWay.values())
   }
