@@ -14,6 +14,7 @@ fields as (
 
     select
         object,
+        org_id,
         activity_date,
         place,
         unnest(keys) as key,
@@ -44,6 +45,7 @@ strange as (
 
     select
         object,
+        org_id,
         activity_date,
         place,
         key,
@@ -70,6 +72,7 @@ elements as (
 
     select
         shapes.object,
+        shapes.org_id,
         shapes.activity_date,
         shapes.place,
         cast(null as varchar) as key,
@@ -96,6 +99,7 @@ missing as (
 
     select
         shapes.object,
+        shapes.org_id,
         shapes.activity_date,
         shapes.place,
         documented.field as key,
@@ -117,6 +121,7 @@ unnamed as (
 
     select
         shapes.object,
+        shapes.org_id,
         shapes.activity_date,
         shapes.place,
         documented.field as key,
@@ -160,9 +165,9 @@ found as (
 -- a few of each path, for the first may be of another kind than the next
 select
     *,
-    sum(objects) over (partition by activity_date, path, kind) as occurrences
+    sum(objects) over (partition by org_id, activity_date, path, kind) as occurrences
 from found
 qualify row_number() over (
-    partition by activity_date, path, kind
+    partition by org_id, activity_date, path, kind
     order by place
 ) <= 5

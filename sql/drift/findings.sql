@@ -15,6 +15,7 @@ served as (
 texts as (
 
     select
+        candidates.org_id,
         candidates.activity_date,
         candidates.place,
         candidates.path,
@@ -32,6 +33,7 @@ texts as (
     from candidates
     left join served
         on served.object = candidates.object
+        and served.org_id = candidates.org_id
         and served.activity_date = candidates.activity_date
         and served.place = candidates.place
         and served.key is not distinct from candidates.key
@@ -67,6 +69,7 @@ judged as (
 halves as (
 
     select
+        org_id,
         activity_date,
         '$' as path,
         'surrogate' as kind,
@@ -77,13 +80,14 @@ halves as (
         count(*) as occurrences
     from items
     where has_halves
-    group by 1
+    group by 1, 2
 
 ),
 
 found as (
 
     select
+        org_id,
         activity_date,
         path,
         found_kind as kind,
@@ -94,7 +98,7 @@ found as (
         max(case when kind is not null then occurrences end) as occurrences
     from judged
     where found_kind is not null
-    group by 1, 2, 3
+    group by 1, 2, 3, 4
 
     union all
 
@@ -106,13 +110,14 @@ firsts as (
 
     select * from found
     qualify row_number() over (
-        partition by activity_date
+        partition by org_id, activity_date
         order by path, kind
     ) <= 100
 
 )
 
 select
+    firsts.org_id,
     firsts.activity_date,
     firsts.path,
     firsts.kind,
@@ -123,5 +128,6 @@ select
     items.request_id
 from firsts
 left join items
-    on items.activity_date = firsts.activity_date
+    on items.org_id = firsts.org_id
+    and items.activity_date = firsts.activity_date
     and items.place = firsts.place - firsts.place % 10000000

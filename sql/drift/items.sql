@@ -3,6 +3,7 @@
 -- U+0001. `within` is set for items whose nested objects must be examined too.
 create or replace temp {{ relation }} as
 select
+    org_id,
     activity_date,
     place,
     exact(item, '\u0001') as item,
@@ -12,6 +13,7 @@ select
     stands_for
 from (
     select
+        org_id,
         activity_date,
         place,
         readable(item) as item,

@@ -1,4 +1,5 @@
 select
+    cast(null as varchar) as org_id,
     cast(null as date) as activity_date,
     cast(null as varchar) as path,
     cast(null as varchar) as kind,

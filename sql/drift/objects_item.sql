@@ -1,5 +1,6 @@
 -- Objects of the items: the items themselves.
 select
+    org_id,
     activity_date,
     place,
     stands_for,

@@ -1,5 +1,6 @@
 -- Objects of the items: the object in a field.
 select
+    org_id,
     activity_date,
     place,
     stands_for,

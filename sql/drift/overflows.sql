@@ -6,18 +6,20 @@ with
 users as (
 
     select
+        org_id,
         activity_date,
         request_id,
         '$.by_user[]' as object,
         unnest(item.by_user) as entry
     from parsed
     where has_large_numbers
-        and (activity_date, place) in (
+        and (org_id, activity_date, place) in (
             select
+                org_id,
                 activity_date,
                 max(place)
             from parsed
-            group by 1
+            group by 1, 2
         )
 
 ),
@@ -25,6 +27,7 @@ users as (
 models as (
 
     select
+        org_id,
         activity_date,
         request_id,
         '$.by_user[].by_model[]' as object,
@@ -37,6 +40,7 @@ models as (
 entries as (
 
     select
+        org_id,
         activity_date,
         request_id,
         object,
@@ -49,6 +53,7 @@ entries as (
     union all
 
     select
+        org_id,
         activity_date,
         request_id,
         object,
@@ -64,6 +69,7 @@ counts as (
 
     unpivot (
         select
+            org_id,
             activity_date,
             request_id,
             object,
@@ -79,16 +85,18 @@ counts as (
 sums as (
 
     select
+        org_id,
         activity_date,
         object || '.' || field as path,
         min(request_id) as request_id
     from counts
-    group by activity_date, object, field, user_id, model_id
+    group by org_id, activity_date, object, field, user_id, model_id
     having sum_of_counts(count) is null
 
 )
 
 select
+    org_id,
     activity_date,
     path,
     'overflow' as kind,
@@ -98,4 +106,4 @@ select
     count(*) as occurrences,
     min(request_id) as request_id
 from sums
-group by 1, 2
+group by 1, 2, 3

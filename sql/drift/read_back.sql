@@ -6,6 +6,7 @@
 -- for all.
 create or replace temp table {{ into }} as
 select
+    org_id,
     activity_date,
     case when is_alike then {{ alike }} end as alike,
     min(place) as place,
@@ -42,4 +43,4 @@ from (
         ) as items_written
     ) as items_served
 ) as items_compared
-group by activity_date, is_alike, case when not is_alike then place end
+group by org_id, activity_date, is_alike, case when not is_alike then place end

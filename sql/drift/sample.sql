@@ -16,7 +16,11 @@ from (
     select try(json_keys(item)) as keys
     from raw
     where ordinal < 16
-        and activity_date in (select unnest(cast({{ days }} as date[])))
+        and (org_id, activity_date) in (
+            select
+                unnest({{ org_ids }}),
+                unnest(cast({{ days }} as date[]))
+        )
 ) as sampled
 where keys is not null
 group by keys

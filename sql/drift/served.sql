@@ -1,6 +1,7 @@
 -- The values of some keys of some objects of one kind, no longer than needed.
 select
     {{ object }} as object,
+    org_id,
     activity_date,
     place,
     key,
@@ -12,6 +13,7 @@ select
     end as length
 from (
     select
+        org_id,
         activity_date,
         place,
         unnest({{ keys }}) as key,
@@ -21,6 +23,7 @@ from (
     from (
         -- no filter: it would gather large objects before they are read
         select
+            org_id,
             activity_date,
             place,
             case when list_contains({{ places }}, place) then object end

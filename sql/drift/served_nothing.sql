@@ -1,5 +1,6 @@
 select
     cast(null as varchar) as object,
+    cast(null as varchar) as org_id,
     cast(null as date) as activity_date,
     cast(null as bigint) as place,
     cast(null as varchar) as key,

@@ -1,6 +1,7 @@
 -- Some whole objects of one kind, no longer than needed.
 select
     {{ object }} as object,
+    org_id,
     activity_date,
     place,
     cast(null as varchar) as key,

@@ -4,6 +4,7 @@
 -- empty. `place` is that of the first such object.
 select
     {{ object }} as object,
+    org_id,
     activity_date,
     own_type,
     keys,
@@ -15,6 +16,7 @@ select
     min(place) as place
 from (
     select
+        org_id,
         activity_date,
         place,
         stands_for,
@@ -26,6 +28,7 @@ from (
         {{ is_unnamed }} as is_unnamed
     from (
         select
+            org_id,
             activity_date,
             place,
             stands_for,

@@ -1,5 +1,6 @@
 -- The items that match none of the shapes compared so far.
 select
+    org_id,
     activity_date,
     place,
     item,

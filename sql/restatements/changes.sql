@@ -51,6 +51,7 @@ changes as (
 )
 
 select
+    {{ org_id }} as org_id,
     changes.activity_date,
     changes.entity_key,
     changes.metric,

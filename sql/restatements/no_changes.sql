@@ -1,4 +1,5 @@
 select
+    cast(null as varchar) as org_id,
     cast(null as date) as activity_date,
     cast(null as varchar) as entity_key,
     cast(null as varchar) as metric,

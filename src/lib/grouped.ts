@@ -28,3 +28,9 @@ export function packed<T extends { readonly bytes: number }>(
   }
   return packs
 }
+
+/** Consecutive items in groups of at most `most`. */
+export function inChunks<T>(items: readonly T[], most: number): T[][] {
+  const sized = items.map((item) => ({ item, bytes: 1 }))
+  return packed(sized, most).map((chunk) => chunk.map(({ item }) => item))
+}

@@ -16,14 +16,10 @@ import {
 
 /** The raw files that the rows of one day are made from, the oldest first. */
 export interface DaySource {
+  readonly orgId: string
   readonly resource: string
   readonly day: Day
   readonly files: readonly string[]
-}
-
-interface RawLake {
-  readonly dataFolder: string
-  readonly orgId: string
 }
 
 const RAW = statement('base/steps/raw')
@@ -49,6 +45,9 @@ export const FOUND_STATEMENTS: readonly string[] = [
   ...[SAMPLE, ALL_ITEMS, READ_BACK, UNLIKE_ITEMS, NEXT_SHAPE, STRANGE, REPEATED],
 ]
 
+/** SQL for the organisation in the path of a file (see `pathSegment`). */
+const ORGANISATION = String.raw`url_decode(regexp_extract(filename, 'org=([^/\\]*)[/\\]date=', 1))`
+
 /** SQL for the file name, used in place of the organisation to identify a version. */
 const FILE_NAME = String.raw`regexp_extract(filename, '[^/\\]+$')`
 
@@ -68,7 +67,7 @@ interface ItemsOptions {
 /** Reads the items of one resource, one batch of days at a time. */
 export class DayBatch {
   readonly #database: Database
-  readonly #lake: RawLake
+  readonly #dataFolder: string
   readonly resource: string
   readonly documented: Documented
   readonly #isExamined: boolean
@@ -80,18 +79,14 @@ export class DayBatch {
 
   constructor(
     database: Database,
-    lake: RawLake,
+    dataFolder: string,
     { resource, documented, isExamined }: ItemsOptions,
   ) {
     this.#database = database
-    this.#lake = lake
+    this.#dataFolder = dataFolder
     this.resource = resource
     this.documented = documented
     this.#isExamined = isExamined
-  }
-
-  get orgId(): string {
-    return this.#lake.orgId
   }
 
   /** The days that were read last. */
@@ -113,7 +108,7 @@ export class DayBatch {
     this.#isLast = isLast
     if (this.resource === '') return // a file without days, of an entity of all resources
     await this.#database.run(DROP_PARSED) // drop it first: it takes the most memory
-    await this.#read(literal(this.orgId), -1)
+    await this.#read(ORGANISATION, -1)
     if (this.#isExamined) await this.#findStrange()
     await this.#database.run(`${parsedSql(this.resource)}; ${DROP_RAW}`)
     await this.#findDisplaced()
@@ -152,9 +147,7 @@ export class DayBatch {
 
   /** The select of the rows of the days; a day without any is one row. */
   daysSql(days: readonly DaySource[], select: string): string {
-    const dates = listLiteral(days.map(({ day }) => day))
-    const [org, resource] = [literal(this.orgId), literal(this.resource)]
-    return fill(DAYS, { select, org_id: org, resource, days: dates })
+    return fill(DAYS, { select, resource: literal(this.resource), ...daysIn(days) })
   }
 
   /**
@@ -199,8 +192,8 @@ export class DayBatch {
       const object = kind.includes('[]') ? `coalesce(${first}, ${all}[1])` : first
       return `try(json_keys(${object}))`
     })
-    const days = this.#days.filter((_, at) => at % DAYS_PER_SAMPLE === 0).map(({ day }) => day)
-    const values = { fields: fields.join(', '), days: listLiteral(days) }
+    const days = this.#days.filter((_, at) => at % DAYS_PER_SAMPLE === 0)
+    const values = { fields: fields.join(', '), ...daysIn(days) }
     const { rows } = await this.#database.table(fill(SAMPLE, values))
     return rows.flatMap(([keys, found]) => {
       const sample: Sample = new Map(
@@ -218,14 +211,20 @@ export class DayBatch {
    * `orgIdSql` is its column `org_id`.
    */
   async #read(orgIdSql: string, from: number, to?: number): Promise<void> {
-    const paths = this.#days.flatMap(({ resource, day, files }) => {
-      const folder = rawFolder(this.#lake.dataFolder, this.orgId, resource, day)
+    const paths = this.#days.flatMap(({ orgId, resource, day, files }) => {
+      const folder = rawFolder(this.#dataFolder, orgId, resource, day)
       return files.slice(from, to).map((file) => join(folder, file))
     })
     const isEmpty = paths.length === 0
     const read = (): string => fill(RAW, { org_id: orgIdSql, rows: rowsSql(paths) })
     await this.#database.run(isEmpty ? RAW_EMPTY : read())
   }
+}
+
+/** SQL lists of the organisations and the dates of days. */
+function daysIn(days: readonly DaySource[]): { readonly org_ids: string; readonly days: string } {
+  const orgIds = days.map(({ orgId }) => orgId)
+  return { org_ids: listLiteral(orgIds), days: listLiteral(days.map(({ day }) => day)) }
 }
 
 function namesIn(cell: Cell | undefined): string[] | null {

@@ -33,12 +33,12 @@ const PART = statement('base/steps/write')
  * file are copied from it if it is verified as intact: a row is made from its own day alone.
  */
 export async function monthTask(
-  { baseIn, orgId }: NormalizeOptions,
   database: Database,
   task: BaseTask,
   isIntact: boolean,
 ): Promise<MonthTask> {
-  const { entity, month, days } = task
+  const { entity, month, days, options } = task
+  const { baseIn, orgId } = options
   const path = baseFile(baseIn, orgId, entity.name, month)
   const versions = isIntact
     ? await writtenVersions(database, path, entity)
@@ -75,7 +75,7 @@ async function writtenVersions(
  * the batch and not on the month.
  */
 export async function writeGroup(
-  options: NormalizeOptions,
+  options: Pick<NormalizeOptions, 'dataFolder' | 'signal'>,
   worker: Worker,
   group: MonthGroup,
   written: (task: MonthTask, file: FileSums) => void,
@@ -89,7 +89,7 @@ export async function writeGroup(
       if (isAborted()) return
       task.parts.set(resource, made.get(task.entity)?.relation ?? '')
       if (task.parts.size < resourcesOf(task).size) continue
-      written(task, await writeMonth(options, database, task))
+      written(task, await writeMonth(database, task))
     }
   }
   for (const [{ resource }, { relation, files }] of made) {
@@ -107,7 +107,7 @@ interface EntityRows {
 }
 
 async function makeParts(
-  options: NormalizeOptions,
+  options: Pick<NormalizeOptions, 'dataFolder'>,
   { database, folder, documented }: Worker,
   group: MonthGroup,
 ): Promise<Map<BaseEntity, EntityRows>> {
@@ -119,7 +119,7 @@ async function makeParts(
   const batches = days.length === 0 ? [[]] : packed(days, LIMITS.rawBytes)
   const parts = await mkdtemp(join(folder, 'made-'))
   const made = new Map<BaseEntity, EntityRows>()
-  const items = new DayBatch(database, options, {
+  const items = new DayBatch(database, options.dataFolder, {
     resource,
     documented: documented.get(resource) ?? new Map<string, Fields>(),
     isExamined: due.has(SCHEMA_DRIFT),
@@ -159,14 +159,15 @@ function parquet(files: readonly string[]): string {
  * @throws AppError that names the month; the file in place is as it was.
  */
 async function writeMonth(
-  { baseIn, orgId, emit }: NormalizeOptions,
   database: Database,
-  { entity, month, days, reused, due, parts }: MonthTask,
+  { options, entity, month, days, reused, due, parts }: MonthTask,
 ): Promise<FileSums> {
+  const { baseIn, orgId, emit } = options
   const inPlace = baseFile(baseIn, orgId, entity.name, month)
   const temporary = temporaryPath(inPlace)
   const inOrder = [...parts].sort(([a], [b]) => (a < b ? -1 : 1))
-  const made = inOrder.map(([, relation]) => `from ${relation}`).join(' union all by name ')
+  const own = `where org_id = ${literal(orgId)}`
+  const made = inOrder.map(([, each]) => `from ${each} ${own}`).join(' union all by name ')
   const before = reused.length === 0 ? [] : [daysSql(entity, parquet([inPlace]), reused)]
   const versions = Object.fromEntries(days.map((day) => [placeOf(day), versionsOf(day)]))
   const write = fill(WRITE, {

@@ -1,4 +1,4 @@
-import { allOrThrow } from '../lib/concurrency.ts'
+import { allOrThrow, mapLimit } from '../lib/concurrency.ts'
 import { intervalKey, type Ledger } from '../lake/ledger.ts'
 import type { RawFile } from '../lake/quarantine.ts'
 import { isAnalytics } from '../lake/resources.ts'
@@ -28,26 +28,46 @@ export async function openBase({
   })
 }
 
+/** One organisation whose base is made. */
+export interface BaseOf {
+  readonly options: NormalizeOptions
+  /** The result of `openBase`, which is kept up to date, and is invalid after an error. */
+  readonly base?: BaseFiles | undefined
+}
+
+interface Planned extends BaseOf {
+  readonly base: BaseFiles
+  readonly tasks: readonly BaseTask[]
+}
+
 /**
- * Writes the base months of one organisation whose raw days changed. Returns how
- * many. `base`: the result of `openBase`, which is kept up to date, and is invalid if this
- * throws.
+ * Writes the base months of some organisations of one data folder whose raw days changed. Returns
+ * how many. Small organisations share statements, because a statement takes longer than their rows.
  */
 export async function normalize(
-  options: NormalizeOptions,
+  organisations: readonly BaseOf[],
   engine: BaseEngine,
-  base?: BaseFiles,
 ): Promise<number> {
-  const { ledger } = options
+  const planned = await mapLimit(organisations, AT_ONCE, plan)
+  const due = planned.flatMap((each) => (each === null ? [] : [each]))
+  await writeMonths(due, engine)
+  await mapLimit(due, AT_ONCE, async ({ options, base }) => {
+    if (options.only === undefined) await reportDrift(options, engine, base)
+  })
+  return due.reduce((sum, { tasks }) => sum + tasks.length, 0)
+}
+
+const AT_ONCE = 3
+
+/** Null if damaged files stay in the lake. */
+async function plan({ options, base }: BaseOf): Promise<Planned | null> {
   const present = base ?? (await openBase(options))
-  const planned = await planAll(options, present)
-  const damaged = await options.quarantineDamaged(sourcesOf(planned))
-  if (damaged === null) return 0
-  const verified = { ...options, ledger: without(ledger, damaged) }
-  const tasks = damaged.length === 0 ? planned : await planAll(verified, present)
-  if (tasks.length > 0) await writeMonths(options, engine, tasks, present)
-  if (options.only === undefined) await reportDrift(options, engine, present)
-  return tasks.length
+  const tasks = await planAll(options, present)
+  const damaged = await options.quarantineDamaged(sourcesOf(tasks))
+  if (damaged === null) return null
+  if (damaged.length === 0) return { options, base: present, tasks }
+  const verified = { ...options, ledger: without(options.ledger, damaged) }
+  return { options: verified, base: present, tasks: await planAll(verified, present) }
 }
 
 /** The due files, of the months that are complete. */
@@ -89,31 +109,37 @@ function without(ledger: Ledger, damaged: readonly RawFile[]): Ledger {
   return rest
 }
 
-async function writeMonths(
-  options: NormalizeOptions,
-  engine: BaseEngine,
-  tasks: readonly BaseTask[],
-  present: BaseFiles,
-): Promise<void> {
-  const { baseIn, orgId } = options
-  const before = new Map(present)
-  for (const task of tasks) present.delete(baseKey(task))
-  await writeBaseState(baseIn, orgId, present) // a killed run must not claim these files
+async function writeMonths(planned: readonly Planned[], engine: BaseEngine): Promise<void> {
+  const due = planned.filter(({ tasks }) => tasks.length > 0)
+  const [first] = due
+  if (first === undefined) return
+  const baseOf = new Map(due.map(({ options, base }) => [options.orgId, base]))
+  const save = (): Promise<unknown> =>
+    mapLimit(due, AT_ONCE, ({ options, base }) =>
+      writeBaseState(options.baseIn, options.orgId, base),
+    )
+  const tasks = due.flatMap(({ base, tasks }) =>
+    tasks.map((task) => ({ task, isReusable: isIntact(base.get(baseKey(task))) })),
+  )
+  for (const { task } of tasks) baseOf.get(task.options.orgId)?.delete(baseKey(task))
+  await save() // a killed run must not claim these files
   try {
-    const due = await engine.use(async ({ database }) => {
-      const months = []
-      for (const task of tasks) {
-        months.push(await monthTask(options, database, task, isIntact(before.get(baseKey(task)))))
-      }
-      return months
+    const months = await engine.use(async ({ database }) => {
+      const all = []
+      for (const { task, isReusable } of tasks)
+        all.push(await monthTask(database, task, isReusable))
+      return all
     })
-    await writeGroups(engine, await groupsOf(options, due), (worker, group) =>
-      writeGroup(options, worker, group, (task, file) => {
-        present.set(baseKey(task), { fingerprint: task.fingerprint, ...file })
+    const groups = await groupsOf(first.options.dataFolder, months)
+    await writeGroups(engine, groups, (worker, group) =>
+      writeGroup(first.options, worker, group, (task, file) => {
+        baseOf
+          .get(task.options.orgId)
+          ?.set(baseKey(task), { fingerprint: task.fingerprint, ...file })
       }),
     )
   } finally {
-    await writeBaseState(baseIn, orgId, present)
+    await save()
   }
 }
 

@@ -7,7 +7,7 @@ import type { RawFile } from '../lake/quarantine.ts'
 import type { DayBatch, DaySource } from './batch.ts'
 import { join } from 'node:path'
 import { mapLimit } from '../lib/concurrency.ts'
-import { packed } from '../lib/grouped.ts'
+import { grouped, packed } from '../lib/grouped.ts'
 import { rawFolder } from '../lake/layout.ts'
 import { bytesOfVersion } from '../lake/merged.ts'
 import { processLimits } from '../lib/machine.ts'
@@ -54,16 +54,18 @@ export interface BaseEntity {
 
 /** The days of intervals, as they are now. */
 export function currentDays(
-  { ledger }: NormalizeOptions,
+  { orgId, ledger }: NormalizeOptions,
   isWanted: (interval: Interval) => boolean,
 ): DaySource[] {
   return [...ledger.values()].filter(isWanted).flatMap(({ resource, day, file }) => {
-    return file === null ? [] : [{ resource, day, files: [file] }]
+    return file === null ? [] : [{ orgId, resource, day, files: [file] }]
   })
 }
 
 /** One base file to be written whole. */
 export interface BaseTask {
+  /** Of its organisation. */
+  readonly options: NormalizeOptions
   readonly entity: BaseEntity
   /** `YYYY-MM`. */
   readonly month: string
@@ -103,13 +105,13 @@ export async function planBase(
   return [...months.keys()].sort().flatMap((month) => {
     const days = (months.get(month) ?? []).sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))
     const versions = days.map((day) => `${placeOf(day)}/${versionsOf(day)}`)
-    const task = { entity, month, days, fingerprint: digestOf([statements, ...versions]) }
+    const task = { options, entity, month, days, fingerprint: digestOf([statements, ...versions]) }
     return state[baseKey(task)] === task.fingerprint ? [] : [task]
   })
 }
 
-/** Identifies a day among those of all resources. */
-export function placeOf({ resource, day }: DaySource): string {
+/** Identifies a day among those of all resources of an organisation. */
+export function placeOf({ resource, day }: Pick<DaySource, 'resource' | 'day'>): string {
   return `${resource}/${day}`
 }
 
@@ -142,8 +144,9 @@ interface SizedDay extends DaySource {
   readonly bytes: number
 }
 
-/** One month of a resource, for all entities that are made from it. */
+/** One month of a resource and an organisation, for all entities that are made from it. */
 interface ResourceMonth {
+  readonly orgId: string
   readonly bytes: number
   readonly resource: string
   /** `YYYY-MM`. */
@@ -155,7 +158,7 @@ interface ResourceMonth {
 
 /**
  * Months of one resource that are made by the same statements: as many as fit into one read, or
- * a single larger one.
+ * a single larger one. Small organisations share them.
  */
 export type MonthGroup = readonly ResourceMonth[]
 
@@ -166,38 +169,49 @@ export function resourcesOf({ entity, due }: MonthTask): ReadonlySet<string> {
 }
 
 export async function groupsOf(
-  options: NormalizeOptions,
+  dataFolder: string,
   tasks: readonly MonthTask[],
 ): Promise<MonthGroup[]> {
-  const months = new Map<string, { resource: string; month: string; tasks: MonthTask[] }>()
+  const months = new Map<string, Omit<ResourceMonth, 'days' | 'bytes'> & { tasks: MonthTask[] }>()
   for (const task of tasks) {
+    const { orgId } = task.options
     for (const resource of resourcesOf(task)) {
-      const key = `${resource} ${task.month}`
-      const own = months.get(key) ?? { resource, month: task.month, tasks: [] }
+      const key = `${resource} ${orgId} ${task.month}`
+      const own = months.get(key) ?? { orgId, resource, month: task.month, tasks: [] }
       months.set(key, own)
       own.tasks.push(task)
     }
   }
   const inOrder = [...months].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, month]) => month)
   const sized = await mapLimit(inOrder, MONTHS_AT_ONCE, async (month) => {
-    const days = await sizedDays(options, month)
+    const days = await sizedDays(dataFolder, month)
     return { ...month, days, bytes: days.reduce((sum, { bytes }) => sum + bytes, 0) }
   })
-  const resources = new Set(sized.map(({ resource }) => resource))
-  return [...resources].flatMap((name) =>
-    packed(
-      sized.filter(({ resource }) => resource === name),
-      LIMITS.rawBytes,
-    ),
-  )
+  const alone = new Set(sized.filter(({ days }) => days.some(isRestated)).map(placeOfMonth))
+  const together = grouped(sized, (month) => {
+    return alone.has(placeOfMonth(month)) ? placeOfMonth(month) : month.resource
+  })
+  return [...together.values()].flatMap((some) => packed(some, LIMITS.rawBytes))
+}
+
+/**
+ * A restated day is compared with its earlier versions, which take the place of organisations: the
+ * days of others are not read with it.
+ */
+export function isRestated({ files }: Pick<DaySource, 'files'>): boolean {
+  return files.length > 1
+}
+
+function placeOfMonth({ resource, orgId }: Pick<ResourceMonth, 'resource' | 'orgId'>): string {
+  return `${resource}/${orgId}`
 }
 
 const MONTHS_AT_ONCE = 4
 
 /** The due days of a resource, each with all versions that a task reads. */
 async function sizedDays(
-  { dataFolder, orgId }: NormalizeOptions,
-  { resource, tasks }: Pick<ResourceMonth, 'resource' | 'tasks'>,
+  dataFolder: string,
+  { orgId, resource, tasks }: Pick<ResourceMonth, 'orgId' | 'resource' | 'tasks'>,
 ): Promise<SizedDay[]> {
   const days = new Map<string, DaySource>()
   for (const source of tasks.flatMap(({ due }) => due)) {

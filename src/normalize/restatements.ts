@@ -4,7 +4,7 @@ import { versionsUpTo } from '../lake/raw-days.ts'
 import { isAnalytics, isFieldset, isList, RESOURCES, type Shape } from '../lake/resources.ts'
 import { statement, fill } from '../lib/package.ts'
 import { BATCH_STATEMENTS, type DaySource, MACROS, parsedSql } from './batch.ts'
-import { digestOfStatements, type BaseEntity, type NormalizeOptions } from './plan.ts'
+import { digestOfStatements, isRestated, type BaseEntity, type NormalizeOptions } from './plan.ts'
 
 const VERSIONS = statement('restatements/versions')
 const CURRENT = statement('restatements/current')
@@ -43,15 +43,16 @@ export const RESTATEMENTS: BaseEntity = {
   sources: restatedDays,
   select: async (database, batch) => {
     await batch.leaveOutDisplaced()
-    const restated = batch.days.filter(({ files }) => files.length > 1)
-    if (restated.length === 0) return batch.daysSql(batch.days, NO_CHANGES)
+    const restated = batch.days.filter(isRestated)
+    const { orgId } = restated[0] ?? {} // all are of one: see `groupsOf`
+    if (orgId === undefined) return batch.daysSql(batch.days, NO_CHANGES)
     await prepare(database, restated)
     await database.run(CURRENT)
     await batch.parseEarlier()
     for (const entity of COMPARED.filter(({ resource }) => resource === batch.resource)) {
-      await database.run(servedSql(entity, batch.orgId))
+      await database.run(servedSql(entity, orgId))
     }
-    return batch.daysSql(batch.days, CHANGES)
+    return batch.daysSql(batch.days, fill(CHANGES, { org_id: literal(orgId) }))
   },
 }
 
@@ -60,7 +61,7 @@ function restatedDays({ dataFolder, orgId, ledger }: NormalizeOptions): DaySourc
   for (const { resource, day, file, versions } of ledger.values()) {
     if (file === null || versions < 2 || !isAnalytics(resource)) continue
     const files = versionsUpTo(rawFolder(dataFolder, orgId, resource, day), file)
-    if (files.length > 1) days.push({ resource, day, files })
+    if (isRestated({ files })) days.push({ orgId, resource, day, files })
   }
   return days
 }

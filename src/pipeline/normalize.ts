@@ -6,7 +6,7 @@ import { timed, warner, type RunContext, readProject } from './run-context.ts'
 import type { Project } from '../model/index.ts'
 import { mapLimit } from '../lib/concurrency.ts'
 import { BaseEngine } from '../normalize/engine.ts'
-import { normalize, openBase } from '../normalize/normalize.ts'
+import { normalize, openBase, type BaseOf } from '../normalize/normalize.ts'
 import type { NormalizeOptions } from '../normalize/plan.ts'
 import type { BaseFiles } from '../normalize/state.ts'
 import { NO_ORGANISATION } from '../lake/layout.ts'
@@ -15,6 +15,7 @@ import type { RawFile } from '../lake/quarantine.ts'
 import { spillFolder } from '../lib/spill.ts'
 import { latestData, type PointInTime } from '../lake/point-in-time.ts'
 import PQueue from 'p-queue'
+import { inChunks } from '../lib/grouped.ts'
 import { messageOf } from '../lib/errors.ts'
 import type { SyncListeners } from '../extract/organisation.ts'
 
@@ -55,8 +56,7 @@ export async function normalizeAll(
   const { config } = context
   let missing = 0
   await timed(context, 'normalize', async () => {
-    const orgIds = await knownOrganisations(config.dataFolder)
-    await mapLimit([NO_ORGANISATION, ...orgIds], ORGANISATIONS_AT_ONCE, async (orgId) => {
+    const organisation = async (orgId: string): Promise<BaseOf> => {
       const options = baseOptions(context, pointInTime, orgId)
       const ledger = await pointInTime.ledgerOf(orgId)
       const quarantine = async (files: readonly RawFile[]): Promise<readonly RawFile[]> => {
@@ -67,15 +67,22 @@ export async function normalizeAll(
         return damaged
       }
       const all = { ...options, ledger, quarantineDamaged: quarantine }
-      await normalize(all, engine, await base?.(orgId))
+      return { options: all, base: await base?.(orgId) }
+    }
+    const orgIds = [NO_ORGANISATION, ...(await knownOrganisations(config.dataFolder))]
+    await mapLimit(inChunks(orgIds, ORGANISATIONS_TOGETHER), CHUNKS_AT_ONCE, async (some) => {
+      await normalize(await mapLimit(some, 1, organisation), engine)
     })
     await rm(spillFolder(config.dataFolder), { recursive: true, force: true })
   })
   return missing
 }
 
-/** Enough to keep the connections of the engine busy. */
-const ORGANISATIONS_AT_ONCE = 3
+/** Enough small organisations for a statement; their state is in memory. */
+const ORGANISATIONS_TOGETHER = 16
+
+/** One is planned while statements of another run. */
+const CHUNKS_AT_ONCE = 2
 
 /** The options with which base of an organisation is written. */
 function baseOptions(
@@ -97,11 +104,13 @@ function baseOptions(
  * Writes base while requests are pending, so that little is left at the end: verifies base files by
  * CRC-32, and writes those of each month once all of its missing days have landed or failed.
  * Entities other than analytics, and days that a recheck changed, follow afterwards by the same plan.
+ * With more organisations than are asked at once, all follow afterwards: then they share statements.
  */
 export class EarlyBase implements SyncListeners, BaseWork, AsyncDisposable {
   readonly engine: BaseEngine
   readonly #context: RunContext
   readonly #whileWaiting: () => void
+  readonly #isLater: boolean
   /** Undefined after an error: then the files must be read again. */
   readonly #bases = new Map<string, Promise<BaseFiles | undefined>>()
   /** Months without missing days, by organisation. */
@@ -115,15 +124,18 @@ export class EarlyBase implements SyncListeners, BaseWork, AsyncDisposable {
   constructor(context: RunContext, whileWaiting: () => void) {
     this.#context = context
     this.#whileWaiting = whileWaiting
+    this.#isLater = context.config.hosts().length > context.config.organisationsAtOnce
     this.engine = new BaseEngine(context.config.dataFolder)
   }
 
   onFirstWait(orgId: string): void {
     this.#whileWaiting()
+    if (this.#isLater) return
     this.#bases.set(orgId, this.#tried(orgId, this.#open(orgId)))
   }
 
   onMonthComplete(orgId: string, month: string, ledger: Ledger): void {
+    if (this.#isLater) return
     this.#complete.set(orgId, (this.#complete.get(orgId) ?? new Set()).add(month))
     if (this.#due.has(orgId)) return
     this.#due.add(orgId)
@@ -167,11 +179,8 @@ export class EarlyBase implements SyncListeners, BaseWork, AsyncDisposable {
       return damaged.length > 0 ? null : []
     }
     const options = baseOptions(this.#context, pointInTime, orgId)
-    await normalize(
-      { ...options, ledger, only, quarantineDamaged, signal: world.signal },
-      this.engine,
-      files,
-    )
+    const all = { ...options, ledger, only, quarantineDamaged, signal: world.signal }
+    await normalize([{ options: all, base: files }], this.engine)
     return files
   }
 

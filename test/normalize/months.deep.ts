@@ -90,7 +90,7 @@ async function toBase(
     quarantineDamaged: () => Promise.resolve([]),
   }
   await using engine = new BaseEngine(options.dataFolder)
-  return await normalize({ ...options, ...more }, engine, base)
+  return await normalize([{ options: { ...options, ...more }, base }], engine)
 }
 
 /** The entities whose rows differ between the two folders. */

@@ -6,6 +6,8 @@ import { parseDay } from '../../src/lib/days.ts'
 import { Database } from '../../src/lib/duckdb.ts'
 import { BASE_ENTITIES } from '../../src/normalize/base-entities.ts'
 import { BaseEngine, type Worker } from '../../src/normalize/engine.ts'
+import { normalize } from '../../src/normalize/normalize.ts'
+import { temporaryFolder } from '../support/helpers.ts'
 import { Lake, ORG } from '../support/lake.ts'
 
 it('base of a month whose days are gone is written without rows', async () => {
@@ -26,6 +28,47 @@ it('base of a month whose days are gone is written without rows', async () => {
   expect(await lake.rows(days)).toEqual([])
   expect(await lake.rows(changes)).toEqual([])
   expect(await lake.normalize()).toBe(0)
+})
+
+it('base of organisations made together is that of each one alone (law 6)', async () => {
+  const data = await temporaryFolder()
+  const lakes = await Promise.all(['org/1', 'org 2', 'org~3'].map((id) => Lake.open(data, id)))
+  const at = '2026-02-04T03:00:00Z'
+  for (const [index, lake] of lakes.entries()) {
+    const users = [{ user_id: 'u1', seat: { x: 1 } }, { user_id: 'u1', sessions: index }, {}]
+    await lake.land('users', '2026-02-03', at, users)
+    await lake.land('users', `2026-02-0${index + 4}`, '2026-02-08T03:00:00Z', [{ user_id: 'u2' }])
+    await lake.land('activity', '2026-02-03', at, [{ sessions: 1 }]) // files of one name
+    await lake.land('tools', '2026-02-03', at, [])
+    const tokens = { input_tokens: 9e18, user_id: 'u' }
+    await lake.land('tokens', '2026-01-31', at, [{ by_user: index > 0 ? [tokens, tokens] : [] }])
+  }
+  const [, , restated] = lakes
+  await restated?.land('activity', '2026-02-03', '2026-02-05T03:00:00Z', [{ sessions: 2 }])
+  await using engine = new BaseEngine(data)
+  const all = await Promise.all(lakes.map((lake) => lake.options()))
+  await normalize(
+    all.map((options) => ({ options })),
+    engine,
+  )
+  const database = await Database.open(':memory:')
+  for (const lake of lakes) {
+    const alone = await temporaryFolder()
+    await lake.normalize(alone)
+    for (const { name } of BASE_ENTITIES) {
+      for (const month of ['2026-01', '2026-02']) {
+        const [own, expected] = [data, alone].map((folder) =>
+          baseFile(folder, lake.orgId, name, month),
+        )
+        if (own === undefined || expected === undefined) continue
+        expect(existsSync(own), own).toBe(existsSync(expected))
+        if (!existsSync(own)) continue
+        const rowsOf = (file: string) => database.rows(`from '${file.replaceAll("'", "''")}'`)
+        expect(await rowsOf(own), own).toEqual(await rowsOf(expected))
+      }
+    }
+  }
+  database.close()
 })
 
 it('an entity without days has one file, of no organisation, with the columns of the others', async () => {

@@ -5,6 +5,7 @@ import { parseDay } from '../../src/lib/days.ts'
 import type { RunEvent } from '../../src/lib/events.ts'
 import { BaseEngine } from '../../src/normalize/engine.ts'
 import { normalize } from '../../src/normalize/normalize.ts'
+import type { NormalizeOptions } from '../../src/normalize/plan.ts'
 import { Database, literal, type Row } from '../../src/lib/duckdb.ts'
 import { baseGlob, NO_ORGANISATION, rawFolder, versionName } from '../../src/lake/layout.ts'
 import { versionsIn } from '../../src/lake/raw-days.ts'
@@ -19,15 +20,17 @@ export type Items = readonly unknown[]
 /** A data folder whose raw versions a test writes by hand. */
 export class Lake {
   readonly data: string
+  readonly orgId: string
   readonly events: RunEvent[] = []
 
-  private constructor(data: string) {
+  private constructor(data: string, orgId: string) {
     this.data = data
+    this.orgId = orgId
   }
 
   /** In a folder of its own, which is removed after the test, unless one is given. */
-  static async open(folder?: string): Promise<Lake> {
-    return new Lake(folder ?? (await temporaryFolder()))
+  static async open(folder?: string, orgId = ORG): Promise<Lake> {
+    return new Lake(folder ?? (await temporaryFolder()), orgId)
   }
 
   /** Lands one version of one day, and records it as the current one. */
@@ -39,7 +42,7 @@ export class Lake {
     request = `/${resource}?startDate=${date}`,
   ): Promise<void> {
     const day = parseDay(date, 'the day')
-    const folder = rawFolder(this.data, ORG, resource, day)
+    const folder = rawFolder(this.data, this.orgId, resource, day)
     const texts = items.map((item) => (typeof item === 'string' ? item : JSON.stringify(item)))
     const digest = createHash('sha256').update(texts.join('\n')).digest('hex')
     const file = versionName(Date.parse(at), digest)
@@ -62,7 +65,7 @@ export class Lake {
   }
 
   async record(...intervals: Interval[]): Promise<void> {
-    const ledger = await LedgerFile.open(this.data, ORG, () => undefined)
+    const ledger = await LedgerFile.open(this.data, this.orgId, () => undefined)
     await ledger.record(intervals)
   }
 
@@ -72,17 +75,23 @@ export class Lake {
    */
   async normalize(baseIn = this.data, only?: ReadonlySet<string>): Promise<number> {
     await using engine = new BaseEngine(this.data)
-    const options = {
+    const own = await this.options(baseIn)
+    const none = { orgId: NO_ORGANISATION, ledger: new Map(), firstMonth: '2026-01' }
+    await normalize([{ options: { ...own, ...none, emit: () => undefined } }], engine)
+    const months = only === undefined ? {} : { only }
+    return await normalize([{ options: { ...own, ...months } }], engine)
+  }
+
+  /** With which base of the organisation is made. */
+  async options(baseIn = this.data): Promise<NormalizeOptions> {
+    return {
       dataFolder: this.data,
       baseIn,
+      orgId: this.orgId,
+      ledger: await LedgerFile.read(this.data, this.orgId),
       emit: (event: RunEvent) => this.events.push(event),
       quarantineDamaged: () => Promise.resolve([]),
     }
-    const none = { orgId: NO_ORGANISATION, ledger: new Map(), firstMonth: '2026-01' }
-    await normalize({ ...options, ...none, emit: () => undefined }, engine)
-    const own = { orgId: ORG, ledger: await LedgerFile.read(this.data, ORG) }
-    const months = only === undefined ? {} : { only }
-    return await normalize({ ...options, ...own, ...months }, engine)
   }
 
   /** Rows of a statement; `{entity}` in it stands for the files of a base entity. */

@@ -167,7 +167,7 @@ const toBase = async (data: string) => {
     quarantineDamaged: (files: readonly RawFile[]) =>
       quarantineDamaged(data, 'o', files, ledger, () => undefined),
   }
-  return await normalize(options, engine)
+  return await normalize([{ options }], engine)
 }
 
 describe('base', () => {
