@@ -19,15 +19,17 @@ export type Items = readonly unknown[]
 /** A data folder whose raw versions a test writes by hand. */
 export class Lake {
   readonly data: string
+  readonly orgId: string
   readonly events: RunEvent[] = []
 
-  private constructor(data: string) {
+  private constructor(data: string, orgId: string) {
     this.data = data
+    this.orgId = orgId
   }
 
   /** In a folder of its own, which is removed after the test, unless one is given. */
-  static async open(folder?: string): Promise<Lake> {
-    return new Lake(folder ?? (await temporaryFolder()))
+  static async open(folder?: string, orgId = ORG): Promise<Lake> {
+    return new Lake(folder ?? (await temporaryFolder()), orgId)
   }
 
   /** Lands one version of one day, and records it as the current one. */
@@ -39,7 +41,7 @@ export class Lake {
     request = `/${resource}?startDate=${date}`,
   ): Promise<void> {
     const day = parseDay(date, 'the day')
-    const folder = rawFolder(this.data, ORG, resource, day)
+    const folder = rawFolder(this.data, this.orgId, resource, day)
     const texts = items.map((item) => (typeof item === 'string' ? item : JSON.stringify(item)))
     const digest = createHash('sha256').update(texts.join('\n')).digest('hex')
     const file = versionName(Date.parse(at), digest)
@@ -62,7 +64,7 @@ export class Lake {
   }
 
   async record(...intervals: Interval[]): Promise<void> {
-    const ledger = await LedgerFile.open(this.data, ORG, () => undefined)
+    const ledger = await LedgerFile.open(this.data, this.orgId, () => undefined)
     await ledger.record(intervals)
   }
 
@@ -80,7 +82,7 @@ export class Lake {
     }
     const none = { orgId: NO_ORGANISATION, ledger: new Map(), firstMonth: '2026-01' }
     await normalize({ ...options, ...none, emit: () => undefined }, engine)
-    const own = { orgId: ORG, ledger: await LedgerFile.read(this.data, ORG) }
+    const own = { orgId: this.orgId, ledger: await LedgerFile.read(this.data, this.orgId) }
     const months = only === undefined ? {} : { only }
     return await normalize({ ...options, ...own, ...months }, engine)
   }
