@@ -1,31 +1,48 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import type { EmulatorOptions } from '../../src/emulator/emulator.ts'
 import { command, type Outcome } from '../support/command.ts'
+import { restoredFolder } from '../support/folders.ts'
 import { ask, filesIn, lines, stage } from './command-stage.ts'
+
+/** A first night, which lands, builds and publishes; once for the tests of this file. */
+let first: { outcome: Outcome; requests: readonly string[] } | undefined
+
+/** A copy of the data folder after the first night, and a platform of the test's own. */
+async function afterFirst(options: Partial<EmulatorOptions> = {}) {
+  const { data } = await restoredFolder('first night', async (folder) => {
+    const { emulator, environment } = await stage()
+    const outcome = await command(['run'], { ...environment, AGENT_WAREHOUSE_DATA: folder })
+    first = { outcome, requests: emulator.requests.map(({ path }) => path) }
+  })
+  if (first === undefined) throw new Error('there was no first night')
+  const { emulator, environment } = await stage(options)
+  return {
+    ...{ emulator, data, first },
+    environment: { ...environment, AGENT_WAREHOUSE_DATA: data },
+  }
+}
 
 describe('a night', () => {
   it('lands, builds and publishes; a second run at the same time fetches no day and changes nothing', async () => {
-    const { emulator, data, environment } = await stage()
-    const first = await command(['run'], environment)
-    expect(first, first.err).toMatchObject({ code: 0 })
-    expect(lines(first.out)[0]).toContain('Complete')
-    expect(emulator.requests.every(({ path }) => !path.includes('2026-02-03'))).toBe(true)
+    const { emulator, data, environment, first } = await afterFirst()
+    expect(first.outcome, first.outcome.err).toMatchObject({ code: 0 })
+    expect(lines(first.outcome.out)[0]).toContain('Complete')
+    expect(first.requests.every((path) => !path.includes('2026-02-03'))).toBe(true)
 
     const marts = await martsOf(environment)
     const lake = await filesIn(join(data, 'lake', 'raw'))
-    const asked = emulator.requests.length
     const second = await command(['run'], environment)
     expect(second, second.err).toMatchObject({ code: 0 })
-    const again = emulator.requests.slice(asked).map(({ path }) => path)
+    const again = emulator.requests.map(({ path }) => path)
     expect(again.filter((path) => path.includes('/analytics/')).length).toBeLessThanOrEqual(2)
     expect(await martsOf(environment)).toEqual(marts)
     expect(await filesIn(join(data, 'lake', 'raw'))).toEqual(lake)
   })
 
   it('is recorded in runs/ and meta.runs, with every interval in meta.intervals', async () => {
-    const { data, environment } = await stage()
-    await command(['run'], environment)
+    const { data, environment } = await afterFirst()
     const [name] = await readdir(join(data, 'runs'))
     const record = JSON.parse(await readFile(join(data, 'runs', name ?? ''), 'utf8')) as object
     expect(record).toMatchObject({ command: 'run', status: 'complete', exit_code: 0 })
@@ -69,8 +86,7 @@ describe('a night', () => {
   })
 
   it('that cannot reach the platform says so, exits with code 3 and keeps the published warehouse', async () => {
-    const { data, environment } = await stage()
-    await command(['run', '--log', 'none'], environment)
+    const { data, environment } = await afterFirst()
     const published = await readFile(join(data, 'warehouse.duckdb'))
     const unreachable = { AGENT_BASE_URL: 'http://127.0.0.1:1' }
     const night = await command(['run', '--log', 'none'], { ...environment, ...unreachable })
@@ -101,16 +117,12 @@ describe('a night', () => {
   it('that starts during another names the lock holder and exits with code 7; queries work meanwhile', async () => {
     const gate: { open?: () => void } = {}
     const held = new Promise<void>((resolve) => (gate.open = resolve))
-    let isHeld = false
-    const { environment } = await stage({
-      intercept: async ({ number, answer }) => {
-        if (!isHeld || number < 2) return undefined
+    const { environment } = await afterFirst({
+      intercept: async ({ answer }) => {
         await held
         return answer()
       },
     })
-    await command(['run', '--log', 'none'], environment)
-    isHeld = true
     const refetch = ['sync', '--refetch', '--only', 'tokens', '--log', 'none']
     const slow = command(refetch, environment)
     const busy = await untilRunning(environment)

@@ -110,7 +110,7 @@ describe('a first night at 20 requests a second with burst 5', () => {
   const noon = Date.parse('2026-03-10T06:00:00Z')
 
   it.each(STYLES)(
-    'takes at most 1.25 times the ideal, 1.10 once learned, with at most 1 %% refused (header style %s)',
+    'takes at most 1.25 times the ideal, 1.10 once learned, with at most one in a hundred refused (header style %s)',
     async (style) => {
       const lines = fc.record({
         seed: fc.integer({ min: 1, max: 1_000_000 }),

@@ -6,6 +6,7 @@ import {
   type FaultRule,
   type FaultyPlatform,
 } from '../support/faults.ts'
+import { restoredFolder } from '../support/folders.ts'
 import { temporaryFolder, testWorld } from '../support/helpers.ts'
 import { breaches, lakeOf, type Ended, type Lake } from './fault-law.ts'
 import { versionsOf } from './contents.ts'
@@ -117,11 +118,20 @@ describe('a night whose first request fails', () => {
 
   const only = ['tools']
 
+  /** The data folder after a night without faults at a platform of a test's own. */
+  async function landed(platform: FaultyPlatform): Promise<{ data: string; lake: Lake }> {
+    const { data } = await restoredFolder('tools', async (folder) => {
+      const { exitCode } = await nightUnder(platform, folder, [], { only })
+      expect(exitCode).toBe(0)
+    })
+    return { data, lake: await lakeOf(data) }
+  }
+
   it.each(kinds)(
     'with %s at an unknown platform lands nothing, and the next run lands everything',
     async (kind) => {
       const { platform } = await start()
-      const truth = await nightUnder(platform, await temporaryFolder(), [], { only })
+      const truth = await landed(platform)
       const data = await temporaryFolder()
       const night = await nightUnder(platform, data, [{ kind, where: isHandshake }], { only })
       expect(platform.struck).not.toEqual([])
@@ -140,8 +150,7 @@ describe('a night whose first request fails', () => {
     'with %s at a known platform keeps its data and lists the missed days',
     async (kind) => {
       const { platform, pass } = await start()
-      const data = await temporaryFolder()
-      const before = (await nightUnder(platform, data, [], { only })).lake
+      const { data, lake: before } = await landed(platform)
       const rules = [{ kind, where: isHandshake }]
       const { lake, exitCode } = await nightUnder(platform, data, rules, { at: pass(1), only })
       expect(platform.struck).not.toEqual([])

@@ -3,17 +3,16 @@ import { expect, onTestFinished } from 'vitest'
 import { startEmulator } from '../../src/emulator/emulator.ts'
 import { Database, identifier, type Row } from '../../src/lib/duckdb.ts'
 import { command, type Outcome } from '../support/command.ts'
-import { temporaryFolder } from '../support/helpers.ts'
+import { restoredFolder } from '../support/folders.ts'
 
 const NOW = Date.parse('2026-02-03T05:00:00Z')
 export const MS_PER_DAY = 86_400_000
 
-/** A landed, published night. */
-export async function publishedNight() {
-  const clock = { now: NOW }
+/** A platform at the time of the given night, and the command on a data folder. */
+async function stage(data: string, nights = 1) {
+  const clock = { now: NOW + (nights - 1) * MS_PER_DAY }
   const emulator = await startEmulator({ users: 8, now: () => clock.now })
   onTestFinished(() => emulator.close())
-  const data = await temporaryFolder()
   const environment = {
     AGENT_BASE_URL: emulator.url,
     AGENT_API_KEY: emulator.keys.manager,
@@ -22,9 +21,23 @@ export async function publishedNight() {
   }
   const ask = (...args: string[]): Promise<Outcome> => command(args, environment)
   const work = (...args: string[]): Promise<Outcome> => ask(...args, '--log', 'none')
-  const first = await work('run')
-  expect(first, first.err).toMatchObject({ code: 0 })
   return { clock, emulator, data, environment, ask, work }
+}
+
+/** The data folder after a night, or after two. */
+function folderAfter(nights: 1 | 2) {
+  return restoredFolder(`${nights} published nights`, async (data) => {
+    if (nights === 2) await folderAfter(1)
+    const { work } = await stage(data, nights)
+    const outcome = await work('run')
+    expect(outcome, outcome.err).toMatchObject({ code: 0 })
+  })
+}
+
+/** A landed, published night. */
+export async function publishedNight() {
+  const { data } = await folderAfter(1)
+  return stage(data)
 }
 
 /** Every row of every mart. */
@@ -54,13 +67,11 @@ export interface Kept {
 
 /** Two published nights; the file of the first is kept for a rollback. */
 export async function twoNights() {
-  const night = await publishedNight()
-  const { clock, data, ask, work } = night
-  const first = await martsOf(data)
-  clock.now += MS_PER_DAY
-  const outcome = await work('run')
-  expect(outcome, outcome.err).toMatchObject({ code: 0 })
+  const first = await martsOf((await folderAfter(1)).kept)
+  const { data } = await folderAfter(2)
+  const night = await stage(data, 2)
+  const second = await martsOf(night.data)
   const list = async (): Promise<Kept[]> =>
-    JSON.parse((await ask('rollback', '--list', '--json')).out) as Kept[]
-  return { ...night, first, second: await martsOf(data), list }
+    JSON.parse((await night.ask('rollback', '--list', '--json')).out) as Kept[]
+  return { ...night, first, second, list }
 }

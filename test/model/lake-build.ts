@@ -11,20 +11,28 @@ import { intervalRows, writeIntervals } from '../../src/lake/intervals.ts'
 import { baseGlob } from '../../src/lake/layout.ts'
 import { LedgerFile } from '../../src/lake/ledger.ts'
 import { packageRoot } from '../../src/lib/package.ts'
-import { ORG, type Lake } from '../support/lake.ts'
+import type { Lake } from '../support/lake.ts'
 import { DEFAULTS } from './fixture.ts'
 
-/** Builds this repository's project from a lake up to a day, with the seeds in its data folder. */
+/**
+ * Builds this repository's project from a lake up to a day, with the seeds in its data folder.
+ * `others`: other organisations in that folder.
+ */
 export async function buildLake(
   lake: Lake,
   last: Day,
   options: Partial<BuildOptions> = {},
+  others: readonly Lake[] = [],
 ): Promise<BuildResult> {
-  await lake.normalize()
-  const ledger = await LedgerFile.read(lake.data, ORG)
   const range = { first: HISTORY_START, last }
+  const intervals = []
+  for (const each of [lake, ...others]) {
+    await each.normalize()
+    const ledger = await LedgerFile.read(each.data, each.orgId)
+    intervals.push(...intervalRows(each.orgId, ledger, range))
+  }
   await using database = await Database.open(':memory:')
-  await writeIntervals(database, lake.data, intervalRows(ORG, ledger, range))
+  await writeIntervals(database, lake.data, intervals)
   return await buildAndPublish({
     ...DEFAULTS,
     project: await loadProject(join(packageRoot, 'dbt-like-models'), {

@@ -2,12 +2,18 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** Files that take minutes, the longest first. Most are short, so they would start last by size. */
 const LONGEST = [
-  'cli/echoed-key.deep.ts',
   'cli/every-option-builds.deep.ts',
+  'cli/echoed-key.deep.ts',
   'flows/fault-mixtures.deep.ts',
-  'flows/compact.deep.ts',
   'flows/verify.deep.ts',
+  'flows/anomalies.deep.ts',
+  'flows/nightly-workflow.deep.ts',
+  'flows/integrity.deep.ts',
+  'flows/compact.deep.ts',
+  'flows/full-disk.deep.ts',
+  'flows/published-file.deep.ts',
   'cli/terminal-builds.deep.ts',
+  'flows/kill.deep.ts',
   'flows/compact-kill.deep.ts',
 ]
 
