@@ -139,7 +139,8 @@ async function night(data: string, platforms: readonly [string, Platform][]): Pr
     ([name, { emulator }]) =>
       `  - { name: ${name}, base_url: '${emulator.url}', app_url: '${emulator.appUrl}', key_env: KEY_${name} }\n`,
   )
-  await writeFile(config, `organisations:\n${lines.join('')}`)
+  // fewer at once than a fleet has: then their base is made together
+  await writeFile(config, `organisations_at_once: 2\norganisations:\n${lines.join('')}`)
   const keys = platforms.map(([name, { emulator }]): [string, string] => [
     `KEY_${name}`,
     emulator.keys.manager,
