@@ -46,7 +46,7 @@ export const FOUND_STATEMENTS: readonly string[] = [
 ]
 
 /** SQL for the organisation in the path of a file (see `pathSegment`). */
-const ORGANISATION = String.raw`url_decode(regexp_extract(filename, 'org=([^/\\]*)[/\\]date=', 1))`
+const ORGANISATION = String.raw`url_decode(regexp_extract(filename, 'org=([^/\\]*)[/\\]date=[^/\\]*[/\\][^/\\]*$', 1))`
 
 /** SQL for the file name, used in place of the organisation to identify a version. */
 const FILE_NAME = String.raw`regexp_extract(filename, '[^/\\]+$')`

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { baseFile, NO_ORGANISATION } from '../../src/lake/layout.ts'
 import { intervalKey, LedgerFile } from '../../src/lake/ledger.ts'
@@ -69,6 +70,17 @@ it('base of organisations made together is that of each one alone (law 6)', asyn
     }
   }
   database.close()
+})
+
+it('base is of the organisation of the lake, whatever folder the lake is in', async () => {
+  const folder = join(await temporaryFolder(), 'org=other', 'date=2026-01-01')
+  const lake = await Lake.open(folder)
+  await lake.land('users', '2026-01-23', '2026-01-24T03:00:00Z', [{ user_id: 'u1' }])
+  await lake.normalize()
+  const rows = await lake.rows(
+    'select org_id, user_id from {users} where activity_date is not null',
+  )
+  expect(rows).toEqual([{ org_id: ORG, user_id: 'u1' }])
 })
 
 it('an entity without days has one file, of no organisation, with the columns of the others', async () => {
