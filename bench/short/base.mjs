@@ -20,6 +20,6 @@ const options = {
   quarantineDamaged: () => Promise.resolve([]),
   emit: () => undefined,
 }
-const written = await normalize(options, engine)
+const written = await normalize([{ options }], engine)
 await engine[Symbol.asyncDispose]()
 if (written === 0) throw new Error('nothing was made')
