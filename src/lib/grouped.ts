@@ -31,6 +31,8 @@ export function packed<T extends { readonly bytes: number }>(
 
 /** Consecutive items in groups of at most `most`. */
 export function inChunks<T>(items: readonly T[], most: number): T[][] {
-  const sized = items.map((item) => ({ item, bytes: 1 }))
-  return packed(sized, most).map((chunk) => chunk.map(({ item }) => item))
+  const chunks: T[][] = []
+  for (let start = 0; start < items.length; start += most)
+    chunks.push(items.slice(start, start + most))
+  return chunks
 }

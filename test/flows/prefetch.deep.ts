@@ -5,7 +5,6 @@ import { expect, it, onTestFinished } from 'vitest'
 import type { RunEvent } from '../../src/lib/events.ts'
 import { startEmulator } from '../../src/emulator/emulator.ts'
 import { command } from '../support/command.ts'
-import { restoredFolder } from '../support/folders.ts'
 import { temporaryFolder, testWorld } from '../support/helpers.ts'
 import { martsOf } from './contents.ts'
 import { night, type Night } from './night.ts'
@@ -19,12 +18,8 @@ interface SecondNight extends Night {
   readonly events: readonly RunEvent[]
 }
 
-/**
- * A second night in the state that `between` leaves; `heard` gets its events as they come. The
- * first night only lands, once for all tests.
- */
+/** A second night in the state that `between` leaves; `heard` gets its events as they come. */
 async function secondNight(
-  command: 'run' | 'sync',
   options: {
     readonly between?: (data: string) => Promise<void>
     readonly heard?: (event: RunEvent, data: string) => void
@@ -43,11 +38,14 @@ async function secondNight(
     },
   })
   onTestFinished(() => platform.close())
-  const where = { url: platform.url, key: platform.keys.manager, patienceMs: 60_000 }
-  const { data } = await restoredFolder('first night', async (dataFolder) => {
-    const first = await night('sync', testWorld(FIRST_NIGHT), { ...where, dataFolder })
-    expect(first).toEqual({ exitCode: 0, problems: [] })
-  })
+  const data = await temporaryFolder()
+  const where = {
+    url: platform.url,
+    key: platform.keys.manager,
+    dataFolder: data,
+    patienceMs: 60_000,
+  }
+  expect(await night('run', testWorld(FIRST_NIGHT), where)).toEqual({ exitCode: 0, problems: [] })
   await options.between?.(data)
   clock.now = SECOND_NIGHT
   const world = testWorld(SECOND_NIGHT)
@@ -55,7 +53,7 @@ async function secondNight(
     world.emit(event)
     options.heard?.(event, data)
   }
-  const ended = await night(command, { ...world, emit }, { ...where, dataFolder: data })
+  const ended = await night('run', { ...world, emit }, where)
   return { ...ended, data, events: world.events }
 }
 
@@ -70,7 +68,7 @@ it('base of the new day is written while rechecks of old days are still under wa
   const written = new Promise<void>((resolve) => {
     tellWritten = resolve
   })
-  const { data, exitCode, events } = await secondNight('run', {
+  const { data, exitCode, events } = await secondNight({
     rechecksWaitFor: written,
     heard: (event) => {
       if (isUsersWritten(event)) tellWritten()
@@ -112,7 +110,7 @@ it('base of a month of which nothing is missing is written while other months ar
 })
 
 it('base is written after a damaged raw file was removed from the ledger, and not before', async () => {
-  const { exitCode, events } = await secondNight('sync', {
+  const { exitCode, events } = await secondNight({
     between: async (data) => {
       const day = join(data, 'lake', 'raw', 'users', 'org=org_demo', 'date=2026-01-14')
       for (const name of await readdir(day)) await appendFile(join(day, name), 'x')
@@ -125,7 +123,7 @@ it('base is written after a damaged raw file was removed from the ledger, and no
 
 it('base that cannot be written while a run waits for answers is reported, and written afterwards', async () => {
   const blocked = (data: string): string => join(data, 'state', 'spill', 'base')
-  const { exitCode, events } = await secondNight('sync', {
+  const { exitCode, events } = await secondNight({
     between: async (data) => {
       await mkdir(join(blocked(data), '..'), { recursive: true })
       await writeFile(blocked(data), '')

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { baseFile, NO_ORGANISATION } from '../../src/lake/layout.ts'
 import { intervalKey, LedgerFile } from '../../src/lake/ledger.ts'
 import { parseDay } from '../../src/lib/days.ts'
-import { Database } from '../../src/lib/duckdb.ts'
+import { Database, literal } from '../../src/lib/duckdb.ts'
 import { BASE_ENTITIES } from '../../src/normalize/base-entities.ts'
 import { BaseEngine, type Worker } from '../../src/normalize/engine.ts'
 import { normalize } from '../../src/normalize/normalize.ts'
@@ -31,7 +31,7 @@ it('base of a month whose days are gone is written without rows', async () => {
   expect(await lake.normalize()).toBe(0)
 })
 
-it('base of organisations made together is that of each one alone (law 6)', async () => {
+it('law 6: base of organisations made together is that of each one alone', async () => {
   const data = await temporaryFolder()
   const lakes = await Promise.all(['org/1', 'org 2', 'org~3'].map((id) => Lake.open(data, id)))
   const at = '2026-02-04T03:00:00Z'
@@ -52,24 +52,25 @@ it('base of organisations made together is that of each one alone (law 6)', asyn
     all.map((options) => ({ options })),
     engine,
   )
-  const database = await Database.open(':memory:')
+  await using database = await Database.open(':memory:')
+  const rowsOf = (file: string) => database.rows(`from ${literal(file)}`)
+  const months = ['2026-01', '2026-02']
+  let compared = 0
   for (const lake of lakes) {
     const alone = await temporaryFolder()
     await lake.normalize(alone)
     for (const { name } of BASE_ENTITIES) {
-      for (const month of ['2026-01', '2026-02']) {
-        const [own, expected] = [data, alone].map((folder) =>
-          baseFile(folder, lake.orgId, name, month),
-        )
-        if (own === undefined || expected === undefined) continue
+      for (const month of months) {
+        const own = baseFile(data, lake.orgId, name, month)
+        const expected = baseFile(alone, lake.orgId, name, month)
         expect(existsSync(own), own).toBe(existsSync(expected))
         if (!existsSync(own)) continue
-        const rowsOf = (file: string) => database.rows(`from '${file.replaceAll("'", "''")}'`)
         expect(await rowsOf(own), own).toEqual(await rowsOf(expected))
+        compared += 1
       }
     }
   }
-  database.close()
+  expect(compared).toBeGreaterThan(lakes.length * months.length)
 })
 
 it('base is of the organisation of the lake, whatever folder the lake is in', async () => {

@@ -99,13 +99,20 @@ function each(bases: Bases, rows: (name: string, args: readonly string[]) => Row
   )
 }
 
-/** The command uses the folder of the option, not that of the environment, which is a file. */
+/** The command uses the folder of the option, not the empty one of the environment. */
 function dataRow(args: readonly string[]): Row {
   return async (kit) => {
-    const file = on(await fileWith(kit, 'file', ''))
-    const named = await ok(kit, [...args, '--data', await kit.copy()], file)
-    const without = await kit.go(args, file)
-    expect([without.code, asText(without.out)]).not.toEqual([named.code, asText(named.out)])
+    const empty = on(join(kit.here, 'empty'))
+    const asked = kit.asked()
+    const named = await ok(kit, [...args, '--data', await kit.copy()], empty)
+    const askedThen = asked().length
+    const without = await kit.go(args, empty)
+    const askedLater = asked().length - askedThen
+    expect([without.code, asText(without.out), askedLater]).not.toEqual([
+      named.code,
+      asText(named.out),
+      askedThen,
+    ])
   }
 }
 
