@@ -1,4 +1,5 @@
 import type { Day } from '../../lib/days.ts'
+import { inChunks } from '../../lib/grouped.ts'
 import { ApiError } from '../../client/index.ts'
 import { countWithin, rangeOf } from '../plan/window-size.ts'
 import { ForeignAnswerError, originOf, ownAnswer, type FetchContext } from '../context.ts'
@@ -191,9 +192,9 @@ async function landAnswer(
   origin: PageOrigin,
 ): Promise<void> {
   const { sizeField } = resource
-  for (let start = 0; start < days.length; start += DAYS_AT_ONCE) {
+  for (const together of inChunks(days, DAYS_AT_ONCE)) {
     const served: SizedDay[] = []
-    for (const day of days.slice(start, start + DAYS_AT_ONCE)) {
+    for (const day of together) {
       const content = rows.contentOf(day, origin)
       const { count } = content
       const size = sizeField === undefined ? count : sizeOf(sizeField, rows.rowsOf(day))

@@ -7,6 +7,7 @@ import { ownSpillFolder } from '../../lib/spill.ts'
 import { Database } from '../../lib/duckdb.ts'
 import { isVersionOf, rawFolder, versionName } from '../../lake/layout.ts'
 import { mergedPlace, rowsSql, saidSql } from '../../lake/merged.ts'
+import { inChunks } from '../../lib/grouped.ts'
 import { processLimits } from '../../lib/machine.ts'
 import { damageOf, readThrough, type DamagedFile, type RawFile } from '../../lake/quarantine.ts'
 import { readRows } from '../../lake/raw-days.ts'
@@ -49,8 +50,7 @@ export async function verifyVersions(
     join(rawFolder(dataFolder, orgId, resource, day), file)
   for (const resource of new Set(files.map((raw) => raw.resource))) {
     const own = files.filter((raw) => raw.resource === resource)
-    for (let start = 0; start < own.length; start += FILES_AT_ONCE) {
-      const batch = own.slice(start, start + FILES_AT_ONCE)
+    for (const batch of inChunks(own, FILES_AT_ONCE)) {
       const found = await openAll(dataFolder, resource, batch.map(pathOf))
       for (const raw of batch) {
         const version = await verify(orgId, raw, pathOf(raw), found.get(keyOf(pathOf(raw))))
