@@ -63,9 +63,9 @@ export async function configureOrganisations(folder, { url, keys }) {
   await writeFile(join(folder, 'agent-warehouse.yaml'), 'organisations: organisations.csv\n')
 }
 
-/** Runs `work` with a platform of steady people at that time whose answers are prepared. */
-export function withPreparedPlatform(users, now, work) {
-  return withServer('prepared.mjs', [String(users), String(now)], work)
+/** Runs `work` with a platform at that time whose answers are prepared. */
+export function withPreparedPlatform(users, now, work, { areSteady = true } = {}) {
+  return withServer('prepared.mjs', [users, now, areSteady ? 'steady' : ''].map(String), work)
 }
 
 /** `ask` sends a command to the process, and resolves to its answer. */

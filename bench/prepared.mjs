@@ -13,9 +13,9 @@ const TICK = 1
 /** The smallest piece of a body that is sent, in bytes. */
 const PIECE = 65_536
 
-const [, , users, clock] = process.argv
+const [, , users, clock, kind] = process.argv
 const start = () =>
-  startEmulator({ now: () => Number(clock), users: Number(users), areSteady: true })
+  startEmulator({ now: () => Number(clock), users: Number(users), areSteady: kind === 'steady' })
 const standIn = await start()
 /** Answers by path and query: status, headers, body, and milliseconds until its end. */
 const prepared = new Map()
@@ -42,7 +42,7 @@ const work = {
   /** Sends the same requests, one by one, to a new stand-in. */
   ready: async () => {
     const fresh = await start()
-    for (const path of asked.splice(0)) prepared.set(path, await answerOf(fresh, path))
+    for (const path of new Set(asked.splice(0))) prepared.set(path, await answerOf(fresh, path))
     await fresh.close()
     return [...prepared.values()].reduce((sum, { whole }) => sum + whole, 0) / 1000
   },

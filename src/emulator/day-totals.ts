@@ -66,8 +66,8 @@ export function totalsOf(organisation: Organisation, workDay: WorkDay) {
   return {
     workDay,
     activeUsers: users.length,
-    /** Distinct users of the trailing 7 or 30 days, computed on demand. */
-    trailingUsers: (length: 7 | 30): number => usersWithin(organisation, workDay.day, length),
+    /** Distinct users of the trailing 7 or 30 days, computed once and on demand. */
+    trailingUsers: remembered((length: 7 | 30) => usersWithin(organisation, workDay.day, length)),
     mcpUsers: users.filter((user) => user.mcpCalls > 0).length,
     sessions: sum((user) => user.sessions),
     userMessages: sum((user) => user.userMessages),
@@ -100,6 +100,15 @@ export function totalsOf(organisation: Organisation, workDay: WorkDay) {
       median: percentile(ratios, 0.5),
       high: percentile(ratios, 0.9),
     },
+  }
+}
+
+function remembered<Key>(compute: (key: Key) => number): (key: Key) => number {
+  const known = new Map<Key, number>()
+  return (key) => {
+    const value = known.get(key) ?? compute(key)
+    known.set(key, value)
+    return value
   }
 }
 
