@@ -52,7 +52,8 @@ interface NewVersion {
 
 const LINES = statement('raw/lines')
 const LAND = statement('raw/land')
-const WRITTEN = statement('raw/written')
+const BATCH = 'create or replace temp table batch as from lines'
+const COUNTS = statement('raw/counts')
 
 /** Maximum characters of days written together: all of them are in memory at once. */
 const CHARACTERS_TOGETHER = 4 * 1024 * 1024
@@ -149,7 +150,6 @@ async function copyDays(
     longest_line: String(longest),
     buffer_size: String(longest + 1),
   })
-  const together = isAlone ? [] : ['create or replace temp table batch as from lines']
   const copies = files.map(({ day, dayOrFile, content: { last, digest }, fetchedAt, temporary }) =>
     fill(LAND, {
       rows: isAlone ? 'lines' : `batch where day_or_file = ${literal(dayOrFile)}`,
@@ -163,12 +163,12 @@ async function copyDays(
       digest: literal(digest),
     }),
   )
-  await database.run([view, ...together, ...copies].join(';\n'))
-  const temporaries = listLiteral(files.map(({ temporary }) => temporary))
-  const written = await database.rows(fill(WRITTEN, { files: temporaries }))
-  const countOf = new Map(written.map(({ file, rows }) => [file, Number(rows)]))
-  for (const { day, content, temporary } of files) {
-    const rows = countOf.get(temporary) ?? 0
+  // one script: between statements, the database would wait for this thread
+  const script = isAlone ? [view, ...copies] : [view, BATCH, ...copies, COUNTS]
+  const counts = await database.rows(script.join(';\n'))
+  const countOf = new Map(counts.map((row) => [row['day_or_file'], Number(row['rows'])]))
+  for (const { day, dayOrFile, content } of files) {
+    const rows = isAlone ? Number(counts[0]?.['Count']) : (countOf.get(dayOrFile) ?? 0)
     if (rows === content.count) continue
     throw new AppError(`${resource} ${day}: ${rows} of ${content.count} rows were written`)
   }
