@@ -18,7 +18,6 @@ import {
   type BaseTask,
   type NormalizeOptions,
   LIMITS,
-  resourcesOf,
   type MonthGroup,
   type MonthTask,
 } from './plan.ts'
@@ -48,7 +47,7 @@ export async function monthTask(
     ...task,
     reused: days.filter(isAsWritten),
     due: days.filter((day) => !isAsWritten(day)),
-    parts: new Map<string, string>(),
+    parts: new Map<string, string | null>(),
   }
 }
 
@@ -84,19 +83,28 @@ export async function writeGroup(
   if (isAborted()) return
   const { database } = worker
   const made = await makeParts(options, worker, group)
-  for (const { resource, tasks } of group) {
+  for (const { part, tasks } of group) {
     for (const task of tasks) {
       if (isAborted()) return
-      task.parts.set(resource, made.get(task.entity)?.relation ?? '')
-      if (task.parts.size < resourcesOf(task).size) continue
-      written(task, await writeMonth(database, task))
+      task.parts.set(part, made.get(task.entity)?.relation ?? '')
+      if (isComplete(task)) written(task, await writeMonth(database, task))
     }
   }
-  for (const [{ resource }, { relation, files }] of made) {
-    if (resource === null) continue
+  for (const [entity, { relation, files }] of made) {
+    if (isShared(entity, group)) continue
     if (files.length === 0) await database.run(`drop table ${relation}`)
     await Promise.all(files.map((file) => rm(file)))
   }
+}
+
+function isComplete({ parts }: MonthTask): boolean {
+  return ![...parts.values()].includes(null)
+}
+
+/** Whether a file of the entity may be completed by another group, and on another connection. */
+function isShared(entity: BaseEntity, group: MonthGroup): boolean {
+  const tasks = group.flatMap((each) => each.tasks)
+  return tasks.some((task) => task.entity === entity && task.parts.size > 1)
 }
 
 /** The rows of an entity from a group: a table if there is a single batch, else files. */
@@ -131,8 +139,7 @@ async function makeParts(
       await withPlace(entity.errorLabel, months, async () => {
         const select = await entity.select(database, items)
         if (select === null) return
-        // a file of several resources may be completed on another connection
-        if (entity.resource !== null && batches.length === 1) {
+        if (batches.length === 1 && !isShared(entity, group)) {
           const table = `made_${entity.name}`
           await database.run(`create or replace temp table ${table} as ${select}`)
           made.set(entity, { relation: table, files: [] })

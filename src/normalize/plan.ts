@@ -136,19 +136,24 @@ export interface MonthTask extends BaseTask {
   readonly reused: readonly DaySource[]
   /** All other days. */
   readonly due: readonly DaySource[]
-  /** SQL of the relation with the due rows, by each resource that has been read. */
-  readonly parts: Map<string, string>
+  /** SQL of the relations with the due rows, by the part that has them; null until it is read. */
+  readonly parts: Map<string, string | null>
 }
 
 interface SizedDay extends DaySource {
   readonly bytes: number
 }
 
-/** One month of a resource and an organisation, for all entities that are made from it. */
-interface ResourceMonth {
+/**
+ * A part of a month of a resource and an organisation, for all entities that are made from it. Only
+ * a large month has several.
+ */
+interface MonthPart {
   readonly orgId: string
   readonly bytes: number
   readonly resource: string
+  /** Names it among the parts of a task. */
+  readonly part: string
   /** `YYYY-MM`. */
   readonly month: string
   readonly tasks: readonly MonthTask[]
@@ -158,12 +163,12 @@ interface ResourceMonth {
 
 /**
  * Months of one resource that are made by the same statements: as many as fit into one read, or
- * a single larger one. Small organisations share them.
+ * a single larger part. Small organisations share them.
  */
-export type MonthGroup = readonly ResourceMonth[]
+export type MonthGroup = readonly MonthPart[]
 
 /** The resources to read for a file: at least one, because its rows define the columns. */
-export function resourcesOf({ entity, due }: MonthTask): ReadonlySet<string> {
+function resourcesOf({ entity, due }: MonthTask): ReadonlySet<string> {
   const resources = due.map(({ resource }) => resource)
   return new Set(resources.length === 0 ? [entity.resource ?? ''] : resources)
 }
@@ -172,7 +177,10 @@ export async function groupsOf(
   dataFolder: string,
   tasks: readonly MonthTask[],
 ): Promise<MonthGroup[]> {
-  const months = new Map<string, Omit<ResourceMonth, 'days' | 'bytes'> & { tasks: MonthTask[] }>()
+  const months = new Map<
+    string,
+    Omit<MonthPart, 'days' | 'bytes' | 'part'> & { tasks: MonthTask[] }
+  >()
   for (const task of tasks) {
     const { orgId } = task.options
     for (const resource of resourcesOf(task)) {
@@ -183,15 +191,29 @@ export async function groupsOf(
     }
   }
   const inOrder = [...months].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, month]) => month)
-  const sized = await mapLimit(inOrder, MONTHS_AT_ONCE, async (month) => {
-    const days = await sizedDays(dataFolder, month)
-    return { ...month, days, bytes: days.reduce((sum, { bytes }) => sum + bytes, 0) }
-  })
+  const sized = (
+    await mapLimit(inOrder, MONTHS_AT_ONCE, async (month) =>
+      partsOf(month, await sizedDays(dataFolder, month)),
+    )
+  ).flat()
   const alone = new Set(sized.filter(({ days }) => days.some(isRestated)).map(placeOfMonth))
   const together = grouped(sized, (month) => {
     return alone.has(placeOfMonth(month)) ? placeOfMonth(month) : month.resource
   })
   return [...together.values()].flatMap((some) => packed(some, LIMITS.rawBytes))
+}
+
+/** Registers the parts with the tasks, whose files are complete once all have been read. */
+function partsOf(
+  month: Omit<MonthPart, 'days' | 'bytes' | 'part'>,
+  days: readonly SizedDay[],
+): MonthPart[] {
+  const parts = days.length === 0 ? [[]] : packed(days, LIMITS.partBytes)
+  return parts.map((some, at) => {
+    const part = `${month.resource} ${String(at).padStart(2, '0')}`
+    for (const { parts } of month.tasks) parts.set(part, null)
+    return { ...month, part, days: some, bytes: some.reduce((sum, { bytes }) => sum + bytes, 0) }
+  })
 }
 
 /**
@@ -202,7 +224,7 @@ export function isRestated({ files }: Pick<DaySource, 'files'>): boolean {
   return files.length > 1
 }
 
-function placeOfMonth({ resource, orgId }: Pick<ResourceMonth, 'resource' | 'orgId'>): string {
+function placeOfMonth({ resource, orgId }: Pick<MonthPart, 'resource' | 'orgId'>): string {
   return `${resource}/${orgId}`
 }
 
@@ -211,7 +233,7 @@ const MONTHS_AT_ONCE = 4
 /** The due days of a resource, each with all versions that a task reads. */
 async function sizedDays(
   dataFolder: string,
-  { orgId, resource, tasks }: Pick<ResourceMonth, 'orgId' | 'resource' | 'tasks'>,
+  { orgId, resource, tasks }: Pick<MonthPart, 'orgId' | 'resource' | 'tasks'>,
 ): Promise<SizedDay[]> {
   const days = new Map<string, DaySource>()
   for (const source of tasks.flatMap(({ due }) => due)) {
@@ -245,4 +267,6 @@ export const LIMITS = {
   },
   /** Bytes of raw Parquet per read: some 6,000 user days, and ten times as much in memory. */
   rawBytes: 1_000_000,
+  /** Bytes of raw Parquet per part of a month: the parts of a large month are made concurrently. */
+  partBytes: 3_000_000,
 }

@@ -137,18 +137,19 @@ const night = fc.array(
   { minLength: 1, maxLength: 4 },
 )
 
-const { rawBytes: mostBytes } = LIMITS
+const { rawBytes: mostBytes, partBytes: mostOfPart } = LIMITS
 afterEach(() => {
-  LIMITS.rawBytes = mostBytes
+  Object.assign(LIMITS, { rawBytes: mostBytes, partBytes: mostOfPart })
 })
 
-it('base written night by night equals base written at once, whatever the memory limit', async () => {
+it('base written night by night and in parts equals base written at once', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.tuple(night, complete), { minLength: 2, maxLength: 4 }),
       fc.constantFrom(1, 3000, mostBytes),
-      async (nights, rawBytes) => {
-        LIMITS.rawBytes = rawBytes
+      fc.constantFrom(1, 3000, mostOfPart),
+      async (nights, rawBytes, partBytes) => {
+        Object.assign(LIMITS, { rawBytes, partBytes })
         const nightly = await temporaryFolder()
         let served: Served = new Map()
         for (const [changes, only] of nights) {
@@ -159,7 +160,7 @@ it('base written night by night equals base written at once, whatever the memory
           await toBase(nightly, ledger, {}, base)
         }
         const whole = await temporaryFolder()
-        LIMITS.rawBytes = mostBytes
+        Object.assign(LIMITS, { rawBytes: mostBytes, partBytes: mostOfPart })
         await toBase(whole, await land(whole, served))
         expect(await differences(nightly, whole)).toEqual([])
       },
