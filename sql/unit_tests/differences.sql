@@ -16,29 +16,26 @@ expected as (
 
 ),
 
-lacking as (
+compared as (
 
-    select {{ columns }} from expected
-    except all
-    select {{ columns }} from actual
+    select
+        1 as expected_minus_actual,
+        {{ columns }}
+    from expected
 
-),
+    union all
 
-needless as (
-
-    select {{ columns }} from actual
-    except all
-    select {{ columns }} from expected
+    select
+        -1 as expected_minus_actual,
+        {{ columns }}
+    from actual
 
 )
 
 select
-    true as "(is expected)",
-    *
-from lacking
-union all
-select
-    false as "(is expected)",
-    *
-from needless
+    sum(expected_minus_actual) > 0 as "(is expected)",
+    {{ columns }}
+from compared
+group by {{ columns }}
+having sum(expected_minus_actual) != 0
 order by all

@@ -112,6 +112,19 @@ export class Database {
     }
   }
 
+  /** Does the work in a transaction, which is rolled back if it fails. */
+  async transaction<T>(work: () => Promise<T>): Promise<T> {
+    await this.run('begin transaction')
+    try {
+      const result = await work()
+      await this.run('commit')
+      return result
+    } catch (error) {
+      await this.run('rollback').catch(() => undefined) // the first error is reported, not this one
+      throw error
+    }
+  }
+
   /** Stops the running statement, which then fails with an interrupt error. */
   interrupt(): void {
     this.#connection.interrupt()

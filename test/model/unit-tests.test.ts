@@ -69,6 +69,22 @@ sessions_add_up
   await expect(stat(bench.target)).rejects.toThrow('ENOENT')
 })
 
+it('a unit test fails when the model makes an expected row less often', async () => {
+  const bench = await Bench.open()
+  const row = '        - {user_id: u1, sessions: 3}\n'
+  const error = await failure(bench.build(tested(SUMS.replace(row, row + row))))
+  expect(error.hint).toContain('expected, but not returned\n    {"user_id":"u1","sessions":"3"}')
+})
+
+it('a unit test may give a row that names no column', async () => {
+  const bench = await Bench.open()
+  const lone = SUMS.replace('{user_id: u1, sessions: 1}', '{}').replace(
+    '        - {user_id: u1, sessions: 3}',
+    '        - {user_id: u1, sessions: 2}\n        - {user_id: null, sessions: null}',
+  )
+  expect((await bench.build(tested(lone))).unitTests).toHaveLength(1)
+})
+
 describe('a unit test', () => {
   it('is not run again for an unchanged model', async () => {
     const bench = await Bench.open()

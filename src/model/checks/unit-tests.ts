@@ -120,13 +120,19 @@ function fixtureSql(rows: Fixture, types: Types, unknown: (name: string) => Erro
   for (const name of rows.flatMap((row) => Object.keys(row))) {
     if (!types.has(name)) throw unknown(name)
   }
-  const names = [...types.keys()].map(identifier).join(', ')
-  const values = (row: Record<string, Cell>): string => {
-    const cells = [...types].map(([name, type]) => `cast(${cellSql(row[name])} as ${type})`)
-    return `(${cells.join(', ')})`
-  }
+  // the first column stands for rows that name none
+  const named = [...types.keys()].filter(
+    (name, at) => at === 0 || rows.some((row) => row[name] !== undefined),
+  )
+  const columns = [...types].map(([name, type]) => {
+    const cell = named.includes(name) ? identifier(name) : 'null'
+    return `cast(${cell} as ${type}) as ${identifier(name)}`
+  })
+  const values = (row: Record<string, Cell>): string =>
+    `(${named.map((name) => cellSql(row[name])).join(', ')})`
   const all = rows.length === 0 ? [values({})] : rows.map(values)
-  const sql = `select * from (values ${all.join(',\n')}) as fixture (${names})`
+  const fixture = `(values ${all.join(',\n')}) as fixture (${named.map(identifier).join(', ')})`
+  const sql = `select ${columns.join(', ')} from ${fixture}`
   return rows.length === 0 ? `${sql} where false` : sql
 }
 
@@ -135,9 +141,10 @@ function columnsOf(expect: Fixture, types: Types): readonly string[] {
   return first === undefined ? [...types.keys()] : Object.keys(first)
 }
 
+/** A scalar as text, so that all cells of a column have one type. */
 function cellSql(value: Cell | undefined): string {
   if (value === undefined || value === null) return 'null'
-  return typeof value === 'string' ? literal(value) : JSON.stringify(value)
+  return typeof value === 'object' ? JSON.stringify(value) : literal(String(value))
 }
 
 interface Failure {

@@ -163,7 +163,9 @@ async function buildModels(context: BuildContext, plan: BuildPlan): Promise<Buil
       dependsOn: [node.name],
       isPinned: false,
       work: async (db: Database) => {
-        if (!missing.has(node.name)) await db.run(commentsSql(node))
+        if (missing.has(node.name)) return
+        // alone, each of the comments would be written to disk
+        await db.transaction(() => db.run(commentsSql(node)))
       },
     }))
   await runScheduled([...building, ...describing], [context.db, context.second], ({ work }, db) =>

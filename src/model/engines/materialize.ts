@@ -141,20 +141,15 @@ async function update(
   const { relation, unique_key: key } = node
   const columns = key.map(identifier).join(', ')
   const changed = changedIntervals(node)
-  await db.run('begin transaction')
-  try {
+  await db.transaction(async () => {
     for (const hook of preHooks) await db.run(hook)
     const last = await count(db, `select coalesce(max(rowid), -1) from ${relation}`)
     await db.run(`insert into ${relation} ${sql}`)
     await db.run(`create or replace temp table ${changed} as
         select distinct ${columns} from ${relation} where rowid > ${String(last)};
       delete from ${relation}
-        where rowid <= ${String(last)} and (${columns}) in (select ${columns} from ${changed});
-      commit`)
-  } catch (error) {
-    await db.run('rollback').catch(() => undefined) // the first error is reported, not this one
-    throw error
-  }
+        where rowid <= ${String(last)} and (${columns}) in (select ${columns} from ${changed})`)
+  })
   return countRows(db, changed)
 }
 
