@@ -16,6 +16,7 @@ import {
   versionsOf,
   type BaseEntity,
   type BaseTask,
+  type EntityRows,
   type NormalizeOptions,
   LIMITS,
   type MonthGroup,
@@ -47,7 +48,7 @@ export async function monthTask(
     ...task,
     reused: days.filter(isAsWritten),
     due: days.filter((day) => !isAsWritten(day)),
-    parts: new Map<string, string | null>(),
+    parts: new Map<string, EntityRows | null>(),
   }
 }
 
@@ -82,36 +83,44 @@ export async function writeGroup(
   const isAborted = (): boolean => options.signal?.aborted === true
   if (isAborted()) return
   const { database } = worker
-  const made = await makeParts(options, worker, group)
-  for (const { part, tasks } of group) {
+  // when a group is repeated, some of its files may have been written
+  const left = group.map((each) => ({
+    ...each,
+    tasks: each.tasks.filter(({ parts }) => parts.has(each.part)),
+  }))
+  const made = await makeParts(options, worker, left)
+  for (const { part, tasks } of left) {
     for (const task of tasks) {
       if (isAborted()) return
-      task.parts.set(part, made.get(task.entity)?.relation ?? '')
-      if (isComplete(task)) written(task, await writeMonth(database, task))
+      const rows = made.get(task.entity)
+      if (rows === undefined) throw new RangeError(`no batch returned rows of ${task.entity.name}`)
+      task.parts.set(part, rows)
+      if ([...task.parts.values()].includes(null)) continue
+      written(task, await writeMonth(database, task))
+      await release(database, task)
     }
-  }
-  for (const [entity, { relation, files }] of made) {
-    if (isShared(entity, group)) continue
-    if (files.length === 0) await database.run(`drop table ${relation}`)
-    await Promise.all(files.map((file) => rm(file)))
   }
 }
 
-function isComplete({ parts }: MonthTask): boolean {
-  return ![...parts.values()].includes(null)
+/** Removes the rows that no other task needs. */
+async function release(database: Database, { parts }: MonthTask): Promise<void> {
+  for (const rows of new Set(parts.values())) {
+    if (rows === null) continue
+    rows.readers -= 1
+    if (rows.readers > 0) continue
+    if (rows.files.length === 0) await database.run(`drop table ${rows.relation}`)
+    await Promise.all(rows.files.map((file) => rm(file)))
+  }
+  parts.clear()
+}
+
+function tasksOf(entity: BaseEntity, group: MonthGroup): Set<MonthTask> {
+  return new Set(group.flatMap(({ tasks }) => tasks.filter((task) => task.entity === entity)))
 }
 
 /** Whether a file of the entity may be completed by another group, and on another connection. */
 function isShared(entity: BaseEntity, group: MonthGroup): boolean {
-  const tasks = group.flatMap((each) => each.tasks)
-  return tasks.some((task) => task.entity === entity && task.parts.size > 1)
-}
-
-/** The rows of an entity from a group: a table if there is a single batch, else files. */
-interface EntityRows {
-  /** SQL of the relation that holds it. */
-  readonly relation: string
-  readonly files: readonly string[]
+  return [...tasksOf(entity, group)].some(({ parts }) => parts.size > 1)
 }
 
 async function makeParts(
@@ -139,15 +148,16 @@ async function makeParts(
       await withPlace(entity.errorLabel, months, async () => {
         const select = await entity.select(database, items)
         if (select === null) return
+        const readers = tasksOf(entity, group).size
         if (batches.length === 1 && !isShared(entity, group)) {
           const table = `made_${entity.name}`
           await database.run(`create or replace temp table ${table} as ${select}`)
-          made.set(entity, { relation: table, files: [] })
+          made.set(entity, { relation: table, files: [], readers })
         } else {
           const file = join(parts, `${entity.name}-${at}.parquet`)
           await database.run(fill(PART, { select, file: literal(file) }))
           const files = [...(made.get(entity)?.files ?? []), file]
-          made.set(entity, { relation: parquet(files), files })
+          made.set(entity, { relation: parquet(files), files, readers })
         }
       })
     }
@@ -173,8 +183,9 @@ async function writeMonth(
   const inPlace = baseFile(baseIn, orgId, entity.name, month)
   const temporary = temporaryPath(inPlace)
   const inOrder = [...parts].sort(([a], [b]) => (a < b ? -1 : 1))
+  const relations = new Set(inOrder.flatMap(([, rows]) => rows?.relation ?? []))
   const own = `where org_id = ${literal(orgId)}`
-  const made = inOrder.map(([, each]) => `from ${each} ${own}`).join(' union all by name ')
+  const made = [...relations].map((each) => `from ${each} ${own}`).join(' union all by name ')
   const before = reused.length === 0 ? [] : [daysSql(entity, parquet([inPlace]), reused)]
   const versions = Object.fromEntries(days.map((day) => [placeOf(day), versionsOf(day)]))
   const write = fill(WRITE, {

@@ -136,8 +136,17 @@ export interface MonthTask extends BaseTask {
   readonly reused: readonly DaySource[]
   /** All other days. */
   readonly due: readonly DaySource[]
-  /** SQL of the relations with the due rows, by the part that has them; null until it is read. */
-  readonly parts: Map<string, string | null>
+  /** The due rows, by the part that has them; null until it is read. Empty once they are written. */
+  readonly parts: Map<string, EntityRows | null>
+}
+
+/** The rows of an entity from a group: a table if there is a single batch, else files. */
+export interface EntityRows {
+  /** SQL of the relation that holds them. */
+  readonly relation: string
+  readonly files: readonly string[]
+  /** How many tasks have not been written with them: after the last one, they are removed. */
+  readers: number
 }
 
 interface SizedDay extends DaySource {
