@@ -31,20 +31,16 @@ create or replace temp macro to_count(served) as
         then try_cast(served as bigint)
     end;
 
--- Reads credits, up to 6 digits after the point and 22 before it. Longer ones are
--- NULL, unless they are sums of doubles (0.30000000000000004): these are read to
--- the sixth digit, and reported. The common spelling comes first because a cast
--- to a wide decimal takes 90 times as long.
+-- Reads credits to the sixth digit after the point. Longer ones are rounded, and
+-- reported: NULL would take all of a user's or model's credits from every sum, where
+-- a rounded digit takes a millionth. More than 22 digits before the point are NULL.
+-- The common spelling comes first because a cast to a wide decimal takes 90 times
+-- as long.
 create or replace temp macro to_credits(served) as
     case
         when regexp_full_match(served, '-?[0-9]{1,12}([.][0-9]{1,6})?')
         then cast(try_cast(served as decimal(18, 6)) as decimal(28, 6))
-        when
-            regexp_full_match(served, '[-+ .0-9eE]+')
-            and abs(
-                try_cast(served as decimal(38, 15))
-                - try_cast(served as decimal(28, 6))
-            ) <= greatest(1e-8, 4e-16 * abs(try_cast(served as double)))
+        when regexp_full_match(served, '[-+ .0-9eE]+')
         then try_cast(served as decimal(28, 6))
     end;
 

@@ -46,7 +46,7 @@ async function recordedWarnings(data: string): Promise<string> {
   return readFile(join(data, 'runs', record), 'utf8')
 }
 
-it('law 1: numbers reach the marts as served, and those that the warehouse cannot store are NULL and reported', async () => {
+it('law 1: numbers reach the marts as served, and those that are rounded or do not fit are reported', async () => {
   const { data, run, query } = await stage(
     serving({
       '2026-01-14': { billable_tokens: '12345678901.654321', files_edited: '9223372036854775807' },
@@ -64,23 +64,21 @@ it('law 1: numbers reach the marts as served, and those that the warehouse canno
   const [first, second] = ['12345678901.654321', '9858.75']
   expect(
     await query(`select activity_date, billable_tokens from fct_user_day
-      where billable_tokens in (${first}, ${second}) order by 1`),
+      where billable_tokens in (${first}, ${second}, 0.123457) order by 1`),
   ).toEqual([
     { activity_date: '2026-01-14', billable_tokens: first },
     { activity_date: '2026-01-15', billable_tokens: 9858.75 },
+    { activity_date: '2026-01-16', billable_tokens: 0.123457 },
   ])
   expect(
     await query(`select activity_date, count(*) as unknown from fct_user_day
       where billable_tokens is null or tool_calls is null group by 1 order by 1`),
-  ).toEqual([
-    { activity_date: '2026-01-15', unknown: 1 },
-    { activity_date: '2026-01-16', unknown: 1 },
-  ])
+  ).toEqual([{ activity_date: '2026-01-15', unknown: 1 }])
   expect(
     await query(`select path, kind from meta.schema_drift
-      where resource = 'users' and kind = 'unreadable' order by 1`),
+      where resource = 'users' and kind in ('unreadable', 'rounded') order by 1`),
   ).toEqual([
-    { path: '$.billable_tokens', kind: 'unreadable' },
+    { path: '$.billable_tokens', kind: 'rounded' },
     { path: '$.tool_calls', kind: 'unreadable' },
   ])
 

@@ -130,7 +130,7 @@ const CASES: readonly Case[] = [
   [
     'tokens',
     { by_user: [{ user_id: 'u', billable_tokens: 0.1234567 }] },
-    ['$.by_user[].billable_tokens', 'unreadable', 'decimal', '0.1234567'],
+    ['$.by_user[].billable_tokens', 'rounded', 'decimal', '0.1234567'],
   ],
   [
     'tokens',
