@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path'
 import type * as Yaml from 'yaml'
 import { z } from 'zod'
 import { messageOf, UsageError } from '../lib/errors.ts'
+import { codeOf } from '../lib/files.ts'
 import {
   bytesOf,
   LEAST_MEMORY,
@@ -12,13 +13,14 @@ import {
   type Bound,
   type Limits,
 } from '../lib/machine.ts'
-import { suggestion } from '../lib/text.ts'
 import { redactionKeyIn } from '../lib/secrets/redaction.ts'
 import { configuredUmask, readTrusted, type Environment } from '../lib/trust.ts'
 import { hooksSchema, NO_HOOKS, type HooksConfig } from '../hooks/config.ts'
+import { check } from './check.ts'
 import { ENGINES, sparkConfig, sparkSchema, type Engine, type SparkConfig } from './spark.ts'
 import {
   configuredOrganisations,
+  hasDistinctNames,
   organisationSchema,
   organisationsInCsv,
   resolveOrganisations,
@@ -117,7 +119,11 @@ const fileSchema = z.strictObject({
       people: z.boolean().optional(),
     })
     .optional(),
-  organisations: z.array(organisationSchema).min(1).optional(),
+  organisations: z
+    .array(organisationSchema)
+    .min(1)
+    .refine(hasDistinctNames, 'two organisations have the same name')
+    .optional(),
   hooks: hooksSchema.optional(),
   engine: z.enum(ENGINES).optional(),
   spark: sparkSchema.optional(),
@@ -240,14 +246,7 @@ function readFile(path: string, isNamed: boolean): FileConfig & { readonly liste
     if (!isNamed) return {}
     throw new UsageError(`--config: there is no file ${path}`)
   }
-  let content: unknown
-  try {
-    content = load('yaml').parse(text)
-  } catch (error) {
-    throw new UsageError(`${path}: ${(messageOf(error).split('\n')[0] ?? '').replace(/:$/, '')}`, {
-      cause: error,
-    })
-  }
+  const content = parsed(text, path)
   const { data } = z.looseObject({ organisations: z.string() }).safeParse(content)
   if (data === undefined) return check(fileSchema, content ?? {}, path)
   const listedIn = resolve(dirname(path), data.organisations)
@@ -260,41 +259,17 @@ function readFile(path: string, isNamed: boolean): FileConfig & { readonly liste
   return { ...check(fileSchema, { ...data, organisations }, path), listedIn }
 }
 
-function check<T>(schema: z.ZodType<T>, value: unknown, where: string, hint?: string): T {
-  if (Number.isNaN(value)) throw new UsageError(`${where}: that is not a number`)
-  const result = schema.safeParse(value)
-  if (result.success) return result.data
-  const issue = result.error.issues[0]
-  const path = issue === undefined || issue.path.length === 0 ? '' : ` ${issue.path.join('.')}`
-  if (issue?.code === 'unrecognized_keys') {
-    const [key = ''] = issue.keys
-    const shape = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })
-    const known = keysAt(shape, issue.path)
-    throw new UsageError(`${where}${path}: there is no setting '${key}'`, {
-      hint: suggestion(key, known),
-    })
+/** @throws UsageError for text that is not one YAML document. */
+function parsed(text: string, path: string): unknown {
+  try {
+    const document = load('yaml').parseDocument(text)
+    const [problem] = [...document.errors, ...document.warnings]
+    if (problem !== undefined) throw problem
+    const content: unknown = document.toJS()
+    return content
+  } catch (cause) {
+    const isSeveral = codeOf(cause) === 'MULTIPLE_DOCS'
+    const reason = isSeveral ? 'the file has several documents, but must be one' : messageOf(cause)
+    throw new UsageError(`${path}: ${(reason.split('\n')[0] ?? '').replace(/:$/, '')}`, { cause })
   }
-  const shown = typeof value === 'string' || typeof value === 'number' ? ` '${value}'` : ''
-  const message = `${where}${path}:${shown} ${issue?.message ?? 'is not valid'}`
-  throw new UsageError(message, hint === undefined ? {} : { hint })
-}
-
-type JsonSchema = z.core.JSONSchema._JSONSchema
-
-/** The settings that the schema allows at a path of the file. */
-function keysAt(
-  schema: JsonSchema | JsonSchema[] | undefined,
-  path: readonly PropertyKey[],
-): string[] {
-  if (typeof schema !== 'object' || Array.isArray(schema)) return []
-  const { properties = {}, additionalProperties, items, anyOf = [], oneOf = [] } = schema
-  const [step, ...rest] = path
-  const own =
-    step === undefined
-      ? Object.keys(properties)
-      : keysAt(
-          typeof step === 'number' ? items : (properties[String(step)] ?? additionalProperties),
-          rest,
-        )
-  return [...new Set([...own, ...[...anyOf, ...oneOf].flatMap((each) => keysAt(each, path))])]
 }

@@ -50,6 +50,11 @@ export const organisationSchema = z
     message: `needs exactly one of ${KEY_SETTINGS.join(', ')}`,
   })
 
+/** Whether no two organisations have the same name. */
+export function hasDistinctNames(all: readonly { readonly name: string }[]): boolean {
+  return new Set(all.map(({ name }) => name)).size === all.length
+}
+
 const columns = Object.keys(organisationSchema.shape).filter((name) => name !== 'key_command')
 
 /**
@@ -141,8 +146,6 @@ export function resolveOrganisations(
 ): OrganisationConfig[] {
   const all = configuredOrganisations(given, file)
   const names = new Set(all.map(({ name }) => name))
-  if (names.size < all.length)
-    throw new UsageError(`${file.path}: two organisations have the same name`)
   if (all.length > 1) refuseConflict(given, file, all)
   if (only !== undefined) refuseUnknown(only, names)
   const asked = all.filter(({ name }) => only?.includes(name) ?? true)

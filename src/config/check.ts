@@ -1,0 +1,109 @@
+import { z } from 'zod'
+import { UsageError } from '../lib/errors.ts'
+import { suggestion } from '../lib/text.ts'
+
+/**
+ * Checks a value of the configuration.
+ *
+ * @throws UsageError naming the place and the wrong value.
+ */
+export function check<T>(schema: z.ZodType<T>, value: unknown, where: string, hint?: string): T {
+  if (Number.isNaN(value)) throw new UsageError(`${where}: that is not a number`)
+  const result = schema.safeParse(value, { error: wording })
+  if (result.success) return result.data
+  const issue = worst(result.error.issues)
+  const path = issue === undefined || issue.path.length === 0 ? '' : ` ${issue.path.join('.')}`
+  if (issue?.code === 'unrecognized_keys') {
+    const [key = ''] = issue.keys
+    const shape = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })
+    const known = keysAt(shape, issue.path)
+    throw new UsageError(`${where}${path}: there is no setting '${key}'`, {
+      hint: suggestion(key, known),
+    })
+  }
+  const shown = typeof value === 'string' || typeof value === 'number' ? ` '${value}'` : ''
+  const message = `${where}${path}:${shown} ${issue?.message ?? 'is not valid'}`
+  throw new UsageError(message, hint === undefined ? {} : { hint })
+}
+
+type Issue = z.core.$ZodIssue
+
+/** The issue to report: an unknown name first, because a misspelt setting is also a missing one. */
+function worst(issues: readonly Issue[]): Issue | undefined {
+  const within = issues.flatMap(withinUnion)
+  return within.find(({ code }) => code === 'unrecognized_keys') ?? within[0]
+}
+
+/** The issues of the alternative that the value resembles, else the issue itself. */
+function withinUnion(issue: Issue): readonly Issue[] {
+  if (issue.code !== 'invalid_union') return [issue]
+  const isInside = ({ code, path }: Issue): boolean =>
+    path.length > 0 || code === 'unrecognized_keys'
+  const meant = issue.errors.find((each) => each.some(isInside)) ?? []
+  if (meant.length === 0) return [issue]
+  return meant.map((each) => ({ ...each, path: [...issue.path, ...each.path] }))
+}
+
+const KINDS: Readonly<Record<string, string>> = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'settings in the form name: value',
+  record: 'settings in the form name: value',
+}
+
+/** What is wrong, in words; undefined for the schema's own message. */
+function wording(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.input === undefined) return 'is missing'
+  if (issue.code === 'invalid_type') {
+    const kind = KINDS[issue.expected]
+    return kind === undefined ? undefined : `must be ${kind}`
+  }
+  if (issue.code === 'too_small') {
+    const isNumber = issue.origin === 'number' || issue.origin === 'int'
+    return isNumber ? `must be at least ${issue.minimum}` : 'must not be empty'
+  }
+  if (issue.code === 'too_big')
+    return `must be at most ${issue.maximum}${UNITS[issue.origin] ?? ''}`
+  if (issue.code === 'invalid_value') return oneOf(issue.values)
+  if (issue.code === 'invalid_key') return issue.issues[0]?.message
+  return issue.code === 'invalid_union' ? alternatives(issue) : undefined
+}
+
+const UNITS: Readonly<Record<string, string>> = {
+  string: ' characters long',
+  array: ' entries long',
+}
+
+function oneOf(values: readonly unknown[]): string {
+  const [only] = values
+  return values.length === 1 ? `must be ${String(only)}` : `must be one of ${values.join(', ')}`
+}
+
+function alternatives(issue: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidUnion>): string {
+  if ('options' in issue && Array.isArray(issue.options)) return oneOf(issue.options)
+  const messages = issue.errors.flatMap(([first]) => first?.message ?? [])
+  return messages.map((each, at) => (at === 0 ? each : each.replace(/^must be /, ''))).join(' or ')
+}
+
+type JsonSchema = z.core.JSONSchema._JSONSchema
+
+/** The settings that the schema allows at a path of the file. */
+function keysAt(
+  schema: JsonSchema | JsonSchema[] | undefined,
+  path: readonly PropertyKey[],
+): string[] {
+  if (typeof schema !== 'object' || Array.isArray(schema)) return []
+  const { properties = {}, additionalProperties, items, anyOf = [], oneOf = [] } = schema
+  const [step, ...rest] = path
+  const own =
+    step === undefined
+      ? Object.keys(properties)
+      : keysAt(
+          typeof step === 'number' ? items : (properties[String(step)] ?? additionalProperties),
+          rest,
+        )
+  return [...new Set([...own, ...[...anyOf, ...oneOf].flatMap((each) => keysAt(each, path))])]
+}
