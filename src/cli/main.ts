@@ -12,8 +12,18 @@ if (argv[0] === 'hooks' && argv[1] === 'run' && !argv.includes('--help')) {
   await hooksRun(argv, process.env, process.cwd())
 }
 
-process.stdout.on('error', onPipeError)
-process.stderr.on('error', onPipeError)
+let isLost = false
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  // a closed pipe (`| head`) is not an error
+  if (error.code === 'EPIPE' || isLost) return
+  isLost = true
+  process.stderr.write(`agent-warehouse: the output cannot be written: ${error.message}\n`)
+})
+// nowhere is left to report it; the work continues to its end
+process.stderr.on('error', () => undefined)
+process.once('exit', () => {
+  if (isLost && process.exitCode === 0) process.exitCode = 1
+})
 const { program } = await import('./program.ts')
 process.exitCode = await program(argv, {
   out: (text) => process.stdout.write(text),
@@ -51,9 +61,4 @@ async function askOnTerminal(question: string, signal: AbortSignal): Promise<str
       reader.close()
     })
   })
-}
-
-/** A closed pipe (`| head`) is not an error; the work continues to its end. */
-function onPipeError(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE') throw error
 }
