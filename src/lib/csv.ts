@@ -22,6 +22,8 @@ export function readCsv(text: string, file: string) {
   const columns = atLine(file, 1, () => fieldsOf(header, delimiter)).map((name) =>
     name.toLowerCase(),
   )
+  const twice = columns.find((name, at) => columns.indexOf(name) < at)
+  if (twice !== undefined) throw new UsageError(`${file}:1: column '${twice}' appears twice`)
   const numbered = lines.map((line, index) => ({ line, number: index + 2 }))
   return {
     /** The first line as it is. */
@@ -72,7 +74,8 @@ function fieldsOf(line: string, delimiter: string): string[] {
   const fields: string[] = []
   let at = 0
   for (;;) {
-    const quoted = /^\s*"((?:[^"]|"")*)"\s*/.exec(line.slice(at))
+    // blanks around the quotes, but not tabs, which may be the delimiter
+    const quoted = /^ *"((?:[^"]|"")*)" */.exec(line.slice(at))
     const end = quoted === null ? line.indexOf(delimiter, at) : at + quoted[0].length
     const field = quoted?.[1]?.replaceAll('""', '"') ?? line.slice(at, end < 0 ? undefined : end)
     if (quoted === null && field.includes('"')) throw new UsageError('a quote that is not closed')

@@ -50,10 +50,24 @@ describe('a CSV file of organisations', () => {
     ])
   })
 
+  it('has fields in quotes, and empty ones, between tabs', async () => {
+    const config = await configOf([
+      '"name"\t"base_url"\tapp_url\t"key_env"',
+      '"acme"\t"https://api.example.com"\t\t"KEY_A"',
+    ])
+    const [acme] = config.organisations()
+    expect(acme).toMatchObject({ name: 'acme', appUrl: null, key: 'key-of-a' })
+  })
+
   const HEADER = 'name,base_url,key_env'
   it.each([
     ['an unknown column', ['name,base_ulr,key_env'], "{csv}:1: there is no column 'base_ulr'"],
     ['a missing column', ['name,key_env'], "{csv}:1: the header has no column 'base_url'"],
+    [
+      'a column twice',
+      [`${HEADER},Name`, 'a,https://a,A,b'],
+      "{csv}:1: column 'name' appears twice",
+    ],
     [
       'a key_command column',
       ['name,base_url,key_command'],
