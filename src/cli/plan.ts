@@ -119,5 +119,8 @@ function analyticsText(name: string, tasks: readonly FetchTask[]): string {
     return count === 0 ? [] : [`${count} ${words}`]
   })
   const asking = isOfUsers(name) ? 'page by page' : `in ${counted(tasks.length, 'request')}`
-  return `${String(days.length).padStart(4)} days, ${sorted[0] ?? ''} to ${sorted.at(-1) ?? ''}, ${asking}: ${why.join(', ')}`
+  const [first = '', last = first] = [sorted[0], sorted.at(-1)]
+  const range = first === last ? first : `${first} to ${last}`
+  const count = days.length === 1 ? '1 day' : `${days.length} days`
+  return `${count.padStart(9)}, ${range}, ${asking}: ${why.join(', ')}`
 }

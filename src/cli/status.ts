@@ -192,7 +192,11 @@ function organisationLines(organisation: OrganisationStatus): string[] {
     `organisation ${orgId}, days ${firstDay} to ${lastDay}`,
     ...daysTable(resources),
     ...(gaps.length === 0 ? ['  no gaps'] : []),
-    ...firstLines(gaps, LISTED_GAPS, (more) => `  and ${more} more gaps: --json has them all`),
+    ...firstLines(
+      gaps,
+      LISTED_GAPS,
+      (more) => `  and ${counted(more, 'more gap')}: --json has them all`,
+    ),
     ...resources.flatMap(noteLines),
     ...(entities.length === 0 ? [] : ['', '  entity resources']),
     ...entities.map(entityLine),
@@ -214,7 +218,9 @@ function daysTable(resources: readonly Report['sum'][number][]): string[] {
 
 function entityLine({ resource, landed, latestDay, missed, error }: EntityStatus): string {
   const fetched =
-    latestDay === null ? 'never fetched' : `new on ${landed} days, last fetched ${latestDay}`
+    latestDay === null
+      ? 'never fetched'
+      : `new on ${counted(landed, 'day')}, last fetched ${latestDay}`
   const gone =
     missed.length === 0
       ? ''

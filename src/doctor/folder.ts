@@ -14,6 +14,7 @@ import { describeOwner, leaseStatus } from '../lib/lock.ts'
 import { verifyPublished, readRecords, recordPath } from '../lake/published-record.ts'
 import { hasRedactionKey } from '../lib/secrets/redaction.ts'
 import { statement } from '../lib/package.ts'
+import { counted } from '../observe/words.ts'
 import { ok, warning, wrong, type Finding } from './finding.ts'
 import { join, relative } from 'node:path'
 import { keptFiles } from '../lake/published.ts'
@@ -84,7 +85,7 @@ export async function checkWarehouse(dataFolder: string): Promise<Finding[]> {
   try {
     await using database = await openWarehouse(path)
     const [row] = await database.rows('select count(*) as runs from meta.runs')
-    const opens = `${path} can be opened; it has the records of ${Number(row?.['runs'] ?? 0)} runs`
+    const opens = `${path} can be opened; it has the records of ${counted(Number(row?.['runs'] ?? 0), 'run')}`
     return [ok('warehouse', opens), ...(await checkTeams(database))]
   } catch (error) {
     const hint = 'Build it again: agent-warehouse build.'
@@ -193,5 +194,10 @@ export async function checkSnapshots(dataFolder: string): Promise<Finding[]> {
     }
   }
   if (findings.length > 0 || versions === 0) return findings
-  return [ok('snapshots', `all ${versions} versions are unchanged`)]
+  return [
+    ok(
+      'snapshots',
+      versions === 1 ? 'the only version is unchanged' : `all ${versions} versions are unchanged`,
+    ),
+  ]
 }

@@ -8,6 +8,7 @@ import { damagedLines, knownOrganisations, readJournal, type Ledger } from '../l
 import { lastPlannedDay, readOrganisations } from '../lake/organisations.ts'
 import { intervalsWithoutFile, quarantined, type RawFile } from '../lake/quarantine.ts'
 import { someOf } from '../lib/text.ts'
+import { counted } from '../observe/words.ts'
 import { ok, warning, wrong, type Finding } from './finding.ts'
 
 const LISTED = 3
@@ -42,7 +43,7 @@ export async function checkLake(dataFolder: string, isThorough: boolean): Promis
 const TAKEN_IN = 'The next run, or agent-warehouse build, adds them to the ledger.'
 
 function lacking(orgId: string, days: readonly RawDay[]): Finding {
-  const message = `${orgId}: the lake has ${days.length} days, or newer versions of days, that the ledger does not list: ${listedDays(days)}`
+  const message = `${orgId}: the lake has ${counted(days.length, 'day')}, or newer versions of days, that the ledger does not list: ${listedDays(days)}`
   return warning('ledger', message, TAKEN_IN)
 }
 

@@ -81,7 +81,10 @@ function problemsOfMany(results: readonly OrganisationResult[]): Error[] {
   const sorted = all.toSorted((a, b) => weightOf(a) - weightOf(b))
   const more = sorted.length - NAMED
   if (more <= 0) return sorted
-  return [...sorted.slice(0, NAMED), new PartialError(`and ${more} more organisations`)]
+  return [
+    ...sorted.slice(0, NAMED),
+    new PartialError(`and ${more} more ${more === 1 ? 'organisation' : 'organisations'}`),
+  ]
 }
 
 class ErrorOfOne extends AppError {

@@ -1,4 +1,5 @@
 import { grouped } from '../../lib/grouped.ts'
+import { counted } from '../../observe/words.ts'
 import { selfContained } from '../page.ts'
 import { lineage, readersOf, type Reads } from './lineage.ts'
 import type {
@@ -115,7 +116,7 @@ function modelSection(model: DocumentedModel, reads: Reads, published: Published
     .map(({ column_name }) => `<code>${escaped(column_name)}</code>`)
   const facts = [
     materialized,
-    ...(rows === undefined ? [] : [`${rows.toLocaleString('en')} rows`]),
+    ...(rows === undefined ? [] : [counted(rows, 'row')]),
     ...(key.length === 0 ? [] : [`one row per ${key.join(', ')}`]),
     ...(columns.length === 0 ? ['not in the published warehouse'] : []),
     `<code>${escaped(file)}</code>`,
@@ -190,7 +191,8 @@ function checkList(checks: readonly PublishedCheck[], model: string): string {
 /** `not_null_fct_org_day_org_id` of `fct_org_day`: `not null`, and what came of it. */
 function checkText({ check_name, status, failures }: PublishedCheck, model: string): string {
   const short = check_name.split(`_${model}_`)[0] ?? check_name
-  const outcome = status === 'pass' ? 'passed' : `${status}: ${String(failures ?? '')} rows`
+  const rows = failures === null ? '' : `: ${counted(failures, 'row')}`
+  const outcome = status === 'pass' ? 'passed' : `${status}${rows}`
   return `${escaped(short.replaceAll('_', ' '))} <span class="${status === 'pass' ? 'good' : 'bad'}">${escaped(outcome)}</span>`
 }
 

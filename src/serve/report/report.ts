@@ -5,7 +5,7 @@ import { readReport, type ReportRequest } from './read.ts'
 import { sections } from './charts.ts'
 import type { ReportData } from './data.ts'
 import { rangeName, type View } from './view.ts'
-import { dayText, nameText } from './words.ts'
+import { dayText, moreText, nameText } from './words.ts'
 import { selfContained } from '../page.ts'
 
 type ReportFormat = 'html' | 'md'
@@ -72,7 +72,7 @@ export function digest(data: ReportData): string {
     ].join('\n\n')
   })
   const left = data.organisationsInWarehouse - data.organisations.length
-  const note = left > 0 ? [`${left} more organisations are in the warehouse.`] : []
+  const note = left > 0 ? [`${moreText(left)} in the warehouse.`] : []
   return `${['# Agent usage', ...parts, ...note].join('\n\n').trimEnd()}\n`
 }
 

@@ -77,6 +77,11 @@ export function counted(value: number, one: string, many = `${one}s`): string {
   return `${amount(value)} ${value === 1 ? one : many}`
 }
 
+/** Organisations that the report leaves out: `1 more organisation is`. */
+export function moreText(left: number): string {
+  return left === 1 ? '1 more organisation is' : `${left} more organisations are`
+}
+
 /** Control characters, and those that turn the direction of the text around them. */
 const UNSEEN = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\u200e\u200f]/gu
 

@@ -4,7 +4,7 @@ import type { Organisation } from '../data.ts'
 import { headlines, trust, type Headline } from '../headlines.ts'
 import { comparedName, comparedText } from '../compare.ts'
 import { COMPARISONS, RANGES, rangeName, teamsOf, type Comparison, type View } from '../view.ts'
-import { amount, capital, dayText, nameText, percent } from '../words.ts'
+import { amount, capital, dayText, moreText, nameText, percent } from '../words.ts'
 import { choice, element, saveButton } from './dom.ts'
 import { DRAWINGS } from './draw.ts'
 import { unpack } from './unpack.ts'
@@ -321,7 +321,7 @@ function csvCell(value: Cell): string {
 
 function footer(): HTMLElement {
   const left = data.organisationsInWarehouse - data.organisations.length
-  const more = left > 0 ? ` ${left} more organisations are in the warehouse: --org shows them.` : ''
+  const more = left > 0 ? ` ${moreText(left)} in the warehouse: --org shows them.` : ''
   const made = `${data.generatedAt.slice(0, 16).replace('T', ' ')} UTC`
   return element(
     'footer',

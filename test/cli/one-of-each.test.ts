@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest'
+import { moreText } from '../../src/serve/report/words.ts'
+import { command } from '../support/command.ts'
+import { temporaryFolder } from '../support/helpers.ts'
+
+it.each([
+  ['2026-01-14', '1 day, 2026-01-14, in 1 request: 1 missing'],
+  ['2026-01-15', '2 days, 2026-01-14 to 2026-01-15, in 1 request: 2 missing'],
+])('a plan to %s counts its days', async (to, text) => {
+  const environment = {
+    AGENT_WAREHOUSE_DATA: await temporaryFolder(),
+    AGENT_BASE_URL: 'http://127.0.0.1:1',
+    AGENT_API_KEY: 'key-of-the-test',
+  }
+  const { out, err } = await command(['plan', '--only', 'tokens', '--to', to], environment)
+  expect(err).toBe('')
+  expect(out).toContain(text)
+})
+
+it('a report counts the organisations that it leaves out', () => {
+  expect(moreText(1)).toBe('1 more organisation is')
+  expect(moreText(2)).toBe('2 more organisations are')
+})
