@@ -1,6 +1,6 @@
-import { size } from '../lib/text.ts'
+import { size, counted, digits } from '../lib/text.ts'
 import type { MergeTask } from '../lake/compact-plan.ts'
-import { aligned, counted, digits } from '../observe/words.ts'
+import { aligned } from '../observe/words.ts'
 import { compact, planOfMerges, type Merged } from '../pipeline/compact.ts'
 import {
   configured,

@@ -9,7 +9,7 @@ import type { Ledger } from '../lake/ledger.ts'
 import { readOrganisations } from '../lake/organisations.ts'
 import { isOfUsers } from '../lake/resources.ts'
 import { learnedSizes } from '../lake/state-file.ts'
-import { counted } from '../observe/words.ts'
+import { counted } from '../lib/text.ts'
 import { configured, dataOptions, defineCommand, jsonOption } from './command.ts'
 import { selectionOf, selectionOptions } from './options.ts'
 

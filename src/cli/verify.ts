@@ -22,8 +22,8 @@ import {
   rangeOptions,
 } from './options.ts'
 import { addDays, isDay, type Day, type DayRange } from '../lib/days.ts'
-import { oneLine } from '../lib/text.ts'
-import { counted, digits, firstLines } from '../observe/words.ts'
+import { oneLine, counted, digits } from '../lib/text.ts'
+import { firstLines } from '../observe/words.ts'
 import type { Difference } from '../serve/verify/compare.ts'
 import type { DamagedFile, NotStored } from '../serve/verify/evidence.ts'
 import type { LeftOut } from '../serve/verify/sample.ts'

@@ -7,8 +7,7 @@ import { intervalRows, knownRange } from '../lake/intervals.ts'
 import { damagedLines, knownOrganisations, readJournal, type Ledger } from '../lake/ledger.ts'
 import { lastPlannedDay, readOrganisations } from '../lake/organisations.ts'
 import { intervalsWithoutFile, quarantined, type RawFile } from '../lake/quarantine.ts'
-import { someOf } from '../lib/text.ts'
-import { counted } from '../observe/words.ts'
+import { someOf, counted } from '../lib/text.ts'
 import { ok, warning, wrong, type Finding } from './finding.ts'
 
 const LISTED = 3

@@ -104,3 +104,15 @@ export function kindOf(value: unknown): string {
   if (Array.isArray(value)) return `an array of ${value.length} elements`
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
+
+const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
+
+/** `1,234,567`, independent of the machine's language. */
+export function digits(count: number | bigint): string {
+  return whole.format(count)
+}
+
+/** `1 day`, `2 days`. */
+export function counted(count: number, noun: string): string {
+  return `${digits(count)} ${noun}${count === 1 ? '' : 's'}`
+}

@@ -1,8 +1,8 @@
 import { ExitCode } from '../lib/errors.ts'
 import { handle, type EventOf, type Handlers, type RunEvent } from '../lib/events.ts'
-import { oneLine, size } from '../lib/text.ts'
+import { oneLine, size, counted, digits } from '../lib/text.ts'
 import { Tally, type Listener } from './summary.ts'
-import { addressing, counted, digits, duration, requestNote, shrinkage } from './words.ts'
+import { addressing, duration, requestNote, shrinkage } from './words.ts'
 import { KnownSecrets, REDACTED } from '../lib/secrets/known-secrets.ts'
 import { withoutKnownForms } from '../lib/secrets/secret-forms.ts'
 

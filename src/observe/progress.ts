@@ -1,9 +1,9 @@
 import pc from 'picocolors'
 import type { RunEvent } from '../lib/events.ts'
-import { oneLine } from '../lib/text.ts'
+import { oneLine, counted, digits } from '../lib/text.ts'
 import type { Write } from './log.ts'
 import { Tally, type Listener } from './summary.ts'
-import { addressing, aligned, counted, digits, duration, shrinkage } from './words.ts'
+import { addressing, aligned, duration, shrinkage } from './words.ts'
 
 interface ProgressOptions {
   /** Writes to the terminal. */

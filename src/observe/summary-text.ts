@@ -1,8 +1,8 @@
 import { grouped } from '../lib/grouped.ts'
-import { oneLine, size } from '../lib/text.ts'
+import { oneLine, size, counted, digits } from '../lib/text.ts'
 import { DAYS, type Days, type RunRecord } from './run-record.ts'
 import type { Summary, Warning } from './summary.ts'
-import { aligned, counted, digits, duration, requestNote, shrinkage } from './words.ts'
+import { aligned, duration, requestNote, shrinkage } from './words.ts'
 
 const LISTED = 10
 /** Warnings quote the platform, which could make any number of kinds. */

@@ -1,16 +1,5 @@
 import type { EventOf } from '../lib/events.ts'
-
-const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
-
-/** `1,234,567`, independent of the machine's language. */
-export function digits(count: number | bigint): string {
-  return whole.format(count)
-}
-
-/** `1 day`, `2 days`. */
-export function counted(count: number, noun: string): string {
-  return `${digits(count)} ${noun}${count === 1 ? '' : 's'}`
-}
+import { digits } from '../lib/text.ts'
 
 /** Milliseconds as `340ms`, `9.5s`, `4m 12s` or `2h 03m`. */
 export function duration(ms: number): string {

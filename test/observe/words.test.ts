@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { oneLine } from '../../src/lib/text.ts'
-import { counted, digits, duration, toSecond } from '../../src/observe/words.ts'
+import { oneLine, counted, digits } from '../../src/lib/text.ts'
+import { duration, toSecond } from '../../src/observe/words.ts'
 
 test.each([
   [0, '0ms'],

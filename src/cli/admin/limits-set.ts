@@ -6,7 +6,8 @@ import {
   type WantedLimit,
 } from '../../client/index.ts'
 import { DeferredError, ExitCode } from '../../lib/errors.ts'
-import { counted, digits, firstLines } from '../../observe/words.ts'
+import { firstLines } from '../../observe/words.ts'
+import { counted, digits } from '../../lib/text.ts'
 import type { Answer, Terminal } from '../command.ts'
 import { mayChange, type Ask } from './change.ts'
 import { HalfDoneError, type Platform } from './platform.ts'

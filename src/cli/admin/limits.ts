@@ -8,7 +8,7 @@ import { limitText, setLimits } from './limits-set.ts'
 import { platformCommand } from './platform.ts'
 import { fieldsOf, listAt, tableText } from './render.ts'
 import { readCsv, utf8Text } from '../../lib/csv.ts'
-import { counted } from '../../observe/words.ts'
+import { counted } from '../../lib/text.ts'
 
 const options = { ...changeOptions, force: flag('also send limits that are already set') }
 

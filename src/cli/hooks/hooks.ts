@@ -12,8 +12,8 @@ import {
   type EventStatus,
 } from '../../hooks/status.ts'
 import { missingVariables } from '../../notify/channels.ts'
-import { size } from '../../lib/text.ts'
-import { counted, toSecond } from '../../observe/words.ts'
+import { size, counted } from '../../lib/text.ts'
+import { toSecond } from '../../observe/words.ts'
 import { dataOptions, defineCommand, type Group } from '../command.ts'
 import {
   hooksInstallCommand,

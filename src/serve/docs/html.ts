@@ -1,5 +1,5 @@
 import { grouped } from '../../lib/grouped.ts'
-import { counted } from '../../observe/words.ts'
+import { counted } from '../../lib/text.ts'
 import { selfContained } from '../page.ts'
 import { lineage, readersOf, type Reads } from './lineage.ts'
 import type {
