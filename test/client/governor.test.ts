@@ -109,6 +109,21 @@ describe('the governor', () => {
     expect(Math.max(...longest)).toBe(3000)
   })
 
+  it.each([3, 5, 10, 20])(
+    'does not get slower and slower when one in %i requests is refused at any rate',
+    async (nth) => {
+      let count = 0
+      const server = (): Answer => {
+        count += 1
+        return count % nth === 0 ? { status: 429, headers: { 'retry-after': '1' } } : OK
+      }
+      const { sent } = await ask(server, many(400))
+      const refused = sent.filter(({ status }) => status === 429).length
+      const seconds = ((sent.at(-1)?.at ?? 0) - (sent[0]?.at ?? 0)) / 1000
+      expect(seconds).toBeLessThan(2 * refused)
+    },
+  )
+
   it('law 10: sends nothing more when the wait would outlast the run', async () => {
     const server = (now: number): Answer =>
       now > startsAt + 1000 ? { status: 429, headers: { 'retry-after': '3600' } } : OK

@@ -112,6 +112,11 @@ export function faded(bucket: Bucket): Bucket {
   return bucket
 }
 
+/** Tokens by which recent requests contradict every rate. */
+export function contradictionOf({ candidates }: Bucket): number {
+  return candidates.reduce((least, { error }) => Math.min(least, error), Infinity)
+}
+
 /** The range of rates that the requests allow. */
 interface Range {
   readonly low: number
@@ -124,9 +129,9 @@ interface Range {
 const NOISE = 0.1
 
 /** The candidates whose error is the lowest, within noise. */
-export function rangeOf({ candidates }: Bucket): Range {
-  let best = Infinity
-  for (const { error } of candidates) best = Math.min(best, error)
+export function rangeOf(bucket: Bucket): Range {
+  const { candidates } = bucket
+  const best = contradictionOf(bucket)
   const plausible = candidates.filter(({ error }) => error <= best + NOISE)
   const burst = plausible[plausible.length >> 1]?.least ?? SMALLEST
   return {

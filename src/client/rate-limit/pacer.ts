@@ -1,12 +1,14 @@
 import type { LearnedLimit } from '../../lib/learned.ts'
 import type { Quota } from './headers.ts'
 import {
+  contradictionOf,
   faded,
   isMeasured,
   limitOf,
   limitRate,
   rangeOf,
   remembered,
+  unknownBucket,
   withRequest,
   type Bucket,
   type Limit,
@@ -31,6 +33,12 @@ const CATCH_UP_MS = 15
 
 /** Of more unanswered requests, the oldest count as passed: a slow answer must not delay counting. */
 const MOST_UNCOUNTED = 64
+
+/** Tokens by which requests contradict a limit that changed, or that is none. */
+const CONTRADICTED = 0.2
+
+/** A limit that changed is contradicted at fewer refusals in a row. */
+const MOST_CONTRADICTED = 3
 
 /**
  * When the next request may be sent, as learned from the outcome of earlier ones (README.md
@@ -59,6 +67,8 @@ export class Pacer {
   #isRecovered = true
   /** Whether the last refusal has still to be evaluated. */
   #isLessonDue = false
+  /** Consecutive refusals at which no limit agreed with the requests. */
+  #contradicted = 0
 
   constructor(most: number, learned: LearnedLimit | undefined, now: number) {
     const { limit, bucket } = remembered(learned, now)
@@ -160,6 +170,19 @@ export class Pacer {
     this.#countAnswered(0)
     this.#limit = limitOf(this.#bucket, this.#refusedAt, now)
     this.#isLessonDue = false
+    const isContradicted = contradictionOf(this.#bucket) >= CONTRADICTED
+    this.#contradicted = isContradicted ? this.#contradicted + 1 : 0
+    if (this.#contradicted >= MOST_CONTRADICTED) this.#startAgain(now)
+  }
+
+  /**
+   * Forgets the limit. Refusals that do not depend on the rate, such as those of an overloaded
+   * gateway, look like an ever lower limit: the rate would fall without end.
+   */
+  #startAgain(now: number): void {
+    this.#bucket = unknownBucket(now)
+    this.#limit = undefined
+    this.#contradicted = 0
   }
 
   /** Counts requests in the order in which they were sent. Beyond `most`, unanswered ones count as passed. */
