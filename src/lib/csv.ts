@@ -22,7 +22,7 @@ export function readCsv(text: string, file: string) {
   const columns = atLine(file, 1, () => fieldsOf(header, delimiter)).map((name) =>
     name.toLowerCase(),
   )
-  const twice = columns.find((name, at) => columns.indexOf(name) < at)
+  const twice = columns.find((name, at) => name !== '' && columns.indexOf(name) < at)
   if (twice !== undefined) throw new UsageError(`${file}:1: column '${twice}' appears twice`)
   const numbered = lines.map((line, index) => ({ line, number: index + 2 }))
   return {
