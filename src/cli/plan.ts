@@ -121,6 +121,5 @@ function analyticsText(name: string, tasks: readonly FetchTask[]): string {
   const asking = isOfUsers(name) ? 'page by page' : `in ${counted(tasks.length, 'request')}`
   const [first = '', last = first] = [sorted[0], sorted.at(-1)]
   const range = first === last ? first : `${first} to ${last}`
-  const count = days.length === 1 ? '1 day' : `${days.length} days`
-  return `${count.padStart(9)}, ${range}, ${asking}: ${why.join(', ')}`
+  return `${counted(days.length, 'day').padStart(9)}, ${range}, ${asking}: ${why.join(', ')}`
 }

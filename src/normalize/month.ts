@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { listLiteral, literal, type Database } from '../lib/duckdb.ts'
 import { type FileSums, temporaryPath, putInPlace, removeFile, syncedSums } from '../lib/files.ts'
 import { baseFile } from '../lake/layout.ts'
-import { packed } from '../lib/grouped.ts'
+import { grouped, packed } from '../lib/grouped.ts'
 import { statement, fill } from '../lib/package.ts'
 import { BASE_ENTITIES } from './base-entities.ts'
 import { DayBatch, DROP_PARSED, type DaySource } from './batch.ts'
@@ -114,15 +114,6 @@ async function release(database: Database, { parts }: MonthTask): Promise<void> 
   parts.clear()
 }
 
-function tasksOf(entity: BaseEntity, group: MonthGroup): Set<MonthTask> {
-  return new Set(group.flatMap(({ tasks }) => tasks.filter((task) => task.entity === entity)))
-}
-
-/** Whether a file of the entity may be completed by another group, and on another connection. */
-function isShared(entity: BaseEntity, group: MonthGroup): boolean {
-  return [...tasksOf(entity, group)].some(({ parts }) => parts.size > 1)
-}
-
 async function makeParts(
   options: Pick<NormalizeOptions, 'dataFolder'>,
   { database, folder, documented }: Worker,
@@ -130,7 +121,8 @@ async function makeParts(
 ): Promise<Map<BaseEntity, EntityRows>> {
   const resource = group[0]?.resource ?? ''
   const months = [...new Set([group[0]?.month, group.at(-1)?.month])].join(' to ')
-  const due = new Set(group.flatMap(({ tasks }) => tasks.map(({ entity }) => entity)))
+  const tasks = new Set(group.flatMap((month) => month.tasks))
+  const due = grouped(tasks, ({ entity }) => entity)
   const entities = BASE_ENTITIES.filter((entity) => due.has(entity))
   const days = group.flatMap((month) => month.days)
   const batches = days.length === 0 ? [[]] : packed(days, LIMITS.rawBytes)
@@ -148,8 +140,11 @@ async function makeParts(
       await withPlace(entity.errorLabel, months, async () => {
         const select = await entity.select(database, items)
         if (select === null) return
-        const readers = tasksOf(entity, group).size
-        if (batches.length === 1 && !isShared(entity, group)) {
+        const own = due.get(entity) ?? []
+        const readers = own.length
+        // another group may complete a file, on another connection
+        const isShared = own.some((task) => task.parts.size > 1)
+        if (batches.length === 1 && !isShared) {
           const table = `made_${entity.name}`
           await database.run(`create or replace temp table ${table} as ${select}`)
           made.set(entity, { relation: table, files: [], readers })

@@ -153,21 +153,22 @@ interface SizedDay extends DaySource {
   readonly bytes: number
 }
 
-/**
- * A part of a month of a resource and an organisation, for all entities that are made from it. Only
- * a large month has several.
- */
-interface MonthPart {
+/** A month of a resource and an organisation, for all entities that are made from it. */
+interface ResourceMonth {
   readonly orgId: string
-  readonly bytes: number
   readonly resource: string
-  /** Names it among the parts of a task. */
-  readonly part: string
   /** `YYYY-MM`. */
   readonly month: string
   readonly tasks: readonly MonthTask[]
+}
+
+/** Some days of a month; only a large month has several parts. */
+interface MonthPart extends ResourceMonth {
+  /** Names it among the parts of a task. */
+  readonly part: string
   /** The days to read, each once, in order. */
   readonly days: readonly SizedDay[]
+  readonly bytes: number
 }
 
 /**
@@ -186,10 +187,7 @@ export async function groupsOf(
   dataFolder: string,
   tasks: readonly MonthTask[],
 ): Promise<MonthGroup[]> {
-  const months = new Map<
-    string,
-    Omit<MonthPart, 'days' | 'bytes' | 'part'> & { tasks: MonthTask[] }
-  >()
+  const months = new Map<string, ResourceMonth & { tasks: MonthTask[] }>()
   for (const task of tasks) {
     const { orgId } = task.options
     for (const resource of resourcesOf(task)) {
@@ -213,12 +211,9 @@ export async function groupsOf(
 }
 
 /** Registers the parts with the tasks, whose files are complete once all have been read. */
-function partsOf(
-  month: Omit<MonthPart, 'days' | 'bytes' | 'part'>,
-  days: readonly SizedDay[],
-): MonthPart[] {
-  const parts = days.length === 0 ? [[]] : packed(days, LIMITS.partBytes)
-  return parts.map((some, at) => {
+function partsOf(month: ResourceMonth, days: readonly SizedDay[]): MonthPart[] {
+  const packs = days.length === 0 ? [[]] : packed(days, LIMITS.partBytes)
+  return packs.map((some, at) => {
     const part = `${month.resource} ${String(at).padStart(2, '0')}`
     for (const { parts } of month.tasks) parts.set(part, null)
     return { ...month, part, days: some, bytes: some.reduce((sum, { bytes }) => sum + bytes, 0) }
@@ -233,7 +228,7 @@ export function isRestated({ files }: Pick<DaySource, 'files'>): boolean {
   return files.length > 1
 }
 
-function placeOfMonth({ resource, orgId }: Pick<MonthPart, 'resource' | 'orgId'>): string {
+function placeOfMonth({ resource, orgId }: Pick<ResourceMonth, 'resource' | 'orgId'>): string {
   return `${resource}/${orgId}`
 }
 
@@ -242,7 +237,7 @@ const MONTHS_AT_ONCE = 4
 /** The due days of a resource, each with all versions that a task reads. */
 async function sizedDays(
   dataFolder: string,
-  { orgId, resource, tasks }: Pick<MonthPart, 'orgId' | 'resource' | 'tasks'>,
+  { orgId, resource, tasks }: ResourceMonth,
 ): Promise<SizedDay[]> {
   const days = new Map<string, DaySource>()
   for (const source of tasks.flatMap(({ due }) => due)) {
