@@ -7,7 +7,7 @@ import type { Warn } from '../lib/world.ts'
 
 const knownOrganisation = z.object({
   orgId: z.string(),
-  /** The id given by the platform; null while it gave none, and the configured name is used. */
+  /** The id given by the platform; null if it gave none, and the configured name is used. */
   servedAs: z.string().nullable(),
   /** The last day that a run has planned for, by the platform's clock. */
   lastDay: z.custom<Day>((day) => typeof day === 'string' && isDay(day)),
@@ -35,7 +35,7 @@ const lastRead = new Map<string, { readonly text: string; readonly known: Known 
 
 type Known = ReadonlyMap<string, KnownOrganisation>
 
-/** The organisations met so far, by their name in the configuration. */
+/** The known organisations, by their name in the configuration. */
 export async function readOrganisations(
   dataFolder: string,
   warn: (message: string) => void = () => undefined,
@@ -91,7 +91,10 @@ async function save(dataFolder: string, { due }: Saving, warn: Warn): Promise<vo
   await writeAtomic(pathIn(dataFolder), `${JSON.stringify(Object.fromEntries(known), null, 2)}\n`)
 }
 
-/** False if the platform gives another id than before: the credential of another organisation. */
+/**
+ * False if the platform gives another id than before: the credential belongs to another
+ * organisation.
+ */
 export function isSame(known: KnownOrganisation | undefined, named: string | null): boolean {
   return (
     named === null || known === undefined || known.servedAs === null || known.servedAs === named

@@ -38,7 +38,7 @@ export async function ledgerAsOf(dataFolder: string, orgId: string, at: number):
   )
 }
 
-/** When the first day landed, milliseconds since the epoch; undefined if none did. */
+/** When the first day landed, milliseconds since the epoch; undefined if none landed. */
 export async function firstLanding(
   dataFolder: string,
   orgIds: readonly string[],
@@ -54,7 +54,7 @@ export async function firstLanding(
   return first
 }
 
-/** A day, and the version of it that was current. */
+/** A day, and its version at the time. */
 interface Known {
   readonly interval: Interval
   readonly path: string
@@ -97,16 +97,16 @@ async function factsOf(paths: readonly string[]): Promise<ReadonlyMap<string, Fa
   return new Map(found.map((each) => [each.file, each]))
 }
 
-/** What a build is made from: all that has landed, or what was known at a moment. */
+/** The source of a build: all that has landed, or the state at a point in time. */
 export interface PointInTime {
-  /** The folder that holds its base, laid out as a data folder. */
+  /** The folder that contains its base, laid out as a data folder. */
   readonly baseIn: string
   /** Milliseconds since the epoch; null: all that has landed. */
   readonly asOf: number | null
   readonly ledgerOf: (orgId: string) => Promise<Ledger>
-  /** The last day that could be known, given the last day that a run planned for. */
+  /** The last day that existed at that time, given the last day that a run planned. */
   readonly lastDay: (planned: Day | undefined) => Day | undefined
-  /** The row without what was not recorded of that time. */
+  /** The row without fields that are not recorded for a point in time. */
   readonly shown: (row: IntervalRow) => IntervalRow
 }
 
@@ -120,7 +120,11 @@ export function latestData(dataFolder: string): PointInTime {
   }
 }
 
-/** What was known at `asOf`. @throws UsageError when nothing had landed by then. */
+/**
+ * Opens the state at `asOf`.
+ *
+ * @throws UsageError if nothing had landed by then.
+ */
 export async function dataAsOf(
   dataFolder: string,
   orgIds: readonly string[],
@@ -139,14 +143,14 @@ export async function dataAsOf(
     asOf,
     ledgerOf: (orgId) => ledgerAsOf(dataFolder, orgId, asOf),
     lastDay: (planned) => (planned === undefined || planned > yesterday ? yesterday : planned),
-    // how often a day had been asked for by then is not on record
+    // how often a day had been requested by then is not recorded
     shown: (row) => ({ ...row, attempts: null }),
   }
 }
 
 /**
- * What is known of every day, some organisations at a time; `planned` returns the last analytics
- * day that a run planned for.
+ * Reads the intervals of every day, some organisations at a time; `planned` returns the last
+ * analytics day that a run planned.
  */
 export async function* intervalsOf(
   pointInTime: PointInTime,

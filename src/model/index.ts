@@ -12,10 +12,10 @@ export { createFactViews } from './engines/materialize.ts'
 export type { Column, ModelNode, Project } from './project/types.ts'
 
 /**
- * The models that a build would make, in its order, without a database;
- * sources stand under their own names (`platform.users`).
+ * Returns the models in build order without opening a database. Sources keep their own names
+ * (`platform.users`).
  *
- * @throws ProjectError, and UsageError at a selector that matches no models.
+ * @throws ProjectError, and UsageError for a selector that matches no models.
  */
 export function listModels(project: Project, selector?: string): readonly ModelNode[] {
   const { models } = compileProject(project, { sourceSql: (source, table) => `${source}.${table}` })

@@ -37,7 +37,7 @@ export const DROP_PARSED = 'drop table if exists parsed'
 const DISPLACED = statement('base/steps/displaced')
 const DAYS = statement('base/steps/days')
 
-/** Statements that read a batch, whatever is made from it. */
+/** Statements that read a batch, whichever entities are made. */
 export const BATCH_STATEMENTS: readonly string[] = [RAW, REPEATED_KEYS, DISPLACED, DAYS]
 
 /** Statements that find differences from the documentation in a batch. */

@@ -28,7 +28,7 @@ export interface ReadShape {
   readonly shape: Fieldset
   /** SQL conditions on the struct `read`: objects have keys, and base reads numbers exactly. */
   readonly conditions: readonly string[]
-  /** Whether it has all the fields that are documented, and no other. */
+  /** Whether it has exactly the documented fields. */
   readonly isDocumented: boolean
 }
 

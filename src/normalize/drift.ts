@@ -78,7 +78,9 @@ async function hasLargeNumbers(database: Database): Promise<boolean> {
   return rows.length > 0
 }
 
-/** Batches gather items up to this size: to examine them takes some 50 ms, however few they are. */
+/**
+ * Batches collect items up to this size, because examining them takes about 50 ms even for a few.
+ */
 const GATHERED_BYTES = 2 ** 20
 /** Up to this size, or if all items are short, items are read once, into a table. */
 const READ_ONCE_BYTES = 8 * 2 ** 20
@@ -121,7 +123,7 @@ async function makeCandidates(
   await database.run(fill(CANDIDATES, { resource: literal(resource) }))
 }
 
-/** Reads what is documented of each resource; creates the table that findings need. */
+/** Reads the documented fields of each resource; creates the table that findings need. */
 export async function readDocumented(database: Database): Promise<ReadonlyMap<string, Documented>> {
   await database.run(EXPECTED)
   const { rows } = await database.table(FIELDS)

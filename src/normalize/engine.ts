@@ -17,7 +17,7 @@ export interface Worker {
   readonly documented: ReadonlyMap<string, Documented>
 }
 
-/** The database that base is made in, for one organisation after another. To be disposed of. */
+/** The database in which base is made, for one organisation after another. Dispose of it. */
 export class BaseEngine extends ConnectionPool<Worker> {
   readonly #folder: string
   readonly #roomy = new PQueue({ concurrency: 1 })

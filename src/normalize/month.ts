@@ -205,7 +205,7 @@ async function writeMonth(
   })
 }
 
-/** The rows of some days in a relation that holds more. */
+/** The rows of some days in a relation. */
 function daysSql({ resource }: BaseEntity, relation: string, days: readonly DaySource[]): string {
   const dates = listLiteral(days.map(({ day }) => day))
   const isOfDays =

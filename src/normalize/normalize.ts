@@ -16,7 +16,7 @@ import {
 } from './plan.ts'
 import { isIntact, readBaseState, writeBaseState, type BaseFiles } from './state.ts'
 
-/** The base files of one organisation that are there, compared with what was written. */
+/** The existing base files of one organisation, compared with the record of what was written. */
 export async function openBase({
   baseIn,
   orgId,
@@ -28,7 +28,7 @@ export async function openBase({
   })
 }
 
-/** One organisation whose base is made. */
+/** An organisation for which base is made. */
 export interface BaseOf {
   readonly options: NormalizeOptions
   /** The result of `openBase`, which is kept up to date, and is invalid after an error. */

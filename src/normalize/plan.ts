@@ -27,9 +27,9 @@ export interface NormalizeOptions {
    * null if damaged ones stay in it: then nothing is written.
    */
   readonly quarantineDamaged: (files: readonly RawFile[]) => Promise<readonly RawFile[] | null>
-  /** Only what is made of analytics in these months. Absent: all. */
+  /** Only entities made from analytics, and only in these months. Absent: all. */
   readonly only?: ReadonlySet<string>
-  /** When it aborts, months that have not been begun stay due. */
+  /** When it aborts, months that have not begun stay due. */
   readonly signal?: AbortSignal
 }
 
@@ -52,7 +52,7 @@ export interface BaseEntity {
   readonly select: (database: Database, batch: DayBatch) => string | Promise<string | null>
 }
 
-/** The days of intervals, as they are now. */
+/** The current days of intervals. */
 export function currentDays(
   { orgId, ledger }: NormalizeOptions,
   isWanted: (interval: Interval) => boolean,
@@ -62,7 +62,7 @@ export function currentDays(
   })
 }
 
-/** One base file to be written whole. */
+/** A base file that is written as a whole. */
 export interface BaseTask {
   /** Of its organisation. */
   readonly options: NormalizeOptions
@@ -74,7 +74,7 @@ export interface BaseTask {
   readonly fingerprint: string
 }
 
-/** Fingerprints of the base files that are there, by `baseKey`; empty for one that is not intact. */
+/** Fingerprints of the existing base files, by `baseKey`; empty for a file that is not intact. */
 type BaseState = Readonly<Record<string, string>>
 
 export function baseKey(task: Pick<BaseTask, 'entity' | 'month'>): string {
@@ -130,7 +130,7 @@ export function digestOf(texts: readonly string[]): string {
   return hash('sha256', texts.map((text) => `${text}\n`).join(''))
 }
 
-/** A base file to be written, and what it is made of. */
+/** A base file to write, and its sources. */
 export interface MonthTask extends BaseTask {
   /** Days to copy from the existing file. */
   readonly reused: readonly DaySource[]
@@ -145,7 +145,7 @@ export interface EntityRows {
   /** SQL of the relation that holds them. */
   readonly relation: string
   readonly files: readonly string[]
-  /** How many tasks have not been written with them: after the last one, they are removed. */
+  /** The number of tasks that still need them: after the last one, they are removed. */
   readers: number
 }
 

@@ -38,7 +38,7 @@ export function isIntact(file: BaseFile | undefined): boolean {
   return file !== undefined && file !== UNKNOWN
 }
 
-/** The base files of one organisation that are there. */
+/** Returns the base files of one organisation. */
 export async function readBaseState(
   dataFolder: string,
   orgId: string,
@@ -86,7 +86,7 @@ function statePath(dataFolder: string, orgId: string): string {
   return join(dataFolder, 'state', 'base', `${pathSegment(orgId)}.json`)
 }
 
-/** Digests of what is in each base entity, all organisations and months, by its name. */
+/** Digests of the content of each base entity, over all organisations and months, by its name. */
 export async function baseContents(
   dataFolder: string,
   orgIds: readonly string[],
@@ -97,7 +97,7 @@ export async function baseContents(
     const state = baseState.parse(JSON.parse((await readIfThere(path)) ?? '{}'))
     const intervals = sha256OfFile(baseFile(dataFolder, orgId, 'intervals', 'all'))
     const sums = Object.entries(state).map(([key, { sha256 }]) => [key, sha256] as const)
-    // every build writes it: it is in no state
+    // every build writes it, so the state does not include it
     const all = [...sums, ['intervals/all', await orIfMissing(intervals, '')] as const]
     for (const [key, sha256] of all.sort()) {
       const entity = key.split('/', 1)[0] ?? ''
@@ -108,7 +108,7 @@ export async function baseContents(
   return new Map([...hashes].map(([entity, hash]) => [entity, hash.digest('hex')]))
 }
 
-/** Digest of what the base of these organisations was made from. */
+/** Digest of the inputs of the base of these organisations. */
 export async function baseDigest(dataFolder: string, orgIds: readonly string[]): Promise<string> {
   const hash = createHash('sha256')
   for (const orgId of [...orgIds].sort()) {

@@ -34,7 +34,10 @@ export async function build(context: RunContext, options: BuildChoice): Promise<
   return publishIfLanded(context, orgIds, options, await normalizeAndRead(context))
 }
 
-/** What `build` would do with each model, of base as it is. Writes nothing, and needs no lock. */
+/**
+ * Plans what `build` would do with each model, with base as it is. Writes nothing, and needs no
+ * lock.
+ */
 export async function planOfModels(
   context: RunContext,
   choice: ModelChoice,
@@ -78,7 +81,7 @@ async function publishIfLanded(
   return outcome
 }
 
-/** @throws UsageError when there is no organisation. */
+/** @throws UsageError if there is no organisation. */
 function requireOrganisations(context: RunContext, orgIds: readonly string[]): readonly string[] {
   if (orgIds.length > 0) return orgIds
   throw nothingToBuild(context)
@@ -90,7 +93,7 @@ function nothingToBuild({ config: { dataFolder } }: RunContext): UsageError {
   })
 }
 
-/** Publishes a file that was published before: the one of the run `to`, or the one before. */
+/** Publishes an earlier file again: that of the run `to`, or the previous one. */
 export async function rollback(context: RunContext, to: string | undefined): Promise<StageResult> {
   const { config, world, runId } = context
   const options = { dataFolder: config.dataFolder, runId, now: world.now, to }

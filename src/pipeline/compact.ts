@@ -35,7 +35,7 @@ interface CompactOutcome extends StageResult {
   readonly merged: readonly Merged[]
 }
 
-/** What `compact` would merge. Changes nothing, and needs no lock. */
+/** Plans the merges of `compact`. Changes nothing, and needs no lock. */
 export async function planOfMerges(dataFolder: string, now: number): Promise<MergeTask[]> {
   const tasks = await mapLimit(await organisationsInLake(dataFolder), 1, (orgId) =>
     planOf(dataFolder, orgId, now),
@@ -49,7 +49,7 @@ async function planOf(dataFolder: string, orgId: string, now: number): Promise<M
   return planMerges(await rawSources(dataFolder, orgId), now + skewMs)
 }
 
-/** Merges the raw files of months that are over. Base has one file a month to begin with. */
+/** Merges the raw files of past months. Base already has one file per month. */
 export async function compact(context: RunContext): Promise<CompactOutcome> {
   const { config, world } = context
   await openLedgers(context)

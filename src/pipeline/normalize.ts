@@ -19,7 +19,7 @@ import { inChunks } from '../lib/grouped.ts'
 import { messageOf } from '../lib/errors.ts'
 import type { SyncListeners } from '../extract/organisation.ts'
 
-/** What models are made from. */
+/** The input of the models. */
 export interface BaseAndProject {
   /** Days that are missing because of damaged files. */
   readonly missing: number
@@ -37,7 +37,7 @@ export async function normalizeAndRead(
   return { missing, project: await reading }
 }
 
-/** What base is made with. */
+/** The options and caches with which base is made. */
 interface BaseWork {
   readonly engine: BaseEngine
   /** The base files of an organisation that are there. Absent: they are read. */

@@ -19,7 +19,7 @@ import type { Building, BuildOptions, Outcome, BuildPlan, NodePlan } from '../pl
 import { fromScratch, planBuild, refreshed } from './plan.ts'
 
 export interface BuildResult extends Omit<ExecutedPlan, 'problems' | 'contents' | 'relations'> {
-  /** Size of the published file; null if it already had the same content and stays as it is. */
+  /** Size of the published file; null if its content is unchanged and the file stays in place. */
   readonly bytes: number | null
   readonly durationMs: number
 }
@@ -28,7 +28,9 @@ export interface PlannedModel extends Pick<NodePlan, 'action' | 'reason'> {
   readonly model: string
 }
 
-/** What a build would do with each model, in its order. Writes nothing, and needs no lock. */
+/**
+ * Plans what a build would do with each model, in build order. Writes nothing, and needs no lock.
+ */
 export async function planOfBuild(options: BuildOptions): Promise<readonly PlannedModel[]> {
   const compiled = compileProject(options.project, options)
   const { nodes } = await planBuild(options, compiled, await readPrevious(options))
@@ -89,7 +91,7 @@ async function removeLeftovers(target: string): Promise<void> {
   }
 }
 
-/** Opens the file to continue from, and decides what the build does. */
+/** Opens the file that the build continues from, and plans the build. */
 async function decide(
   building: Building,
 ): Promise<{ plan: BuildPlan; previous: PreviousWarehouse }> {
@@ -104,8 +106,8 @@ async function decide(
 }
 
 /**
- * Executes the plan in a new file. If the file that it continues turns out to be damaged,
- * everything is built again.
+ * Executes the plan in a new file. If the copied file turns out to be damaged, everything is built
+ * from scratch.
  */
 async function buildFile(
   building: Building,
@@ -129,7 +131,7 @@ async function buildFile(
   }
 }
 
-/** The path of the new file: the copy, unless there is nothing in it to continue. */
+/** The path of the new file: the copy of the published file, unless nothing in it can be reused. */
 async function beginFile(
   target: string,
   { isPartial, isContinued }: BuildPlan,
@@ -143,6 +145,6 @@ async function beginFile(
         : `--select: ${target} is not the file that was published: ${state.problem}`
     throw new UsageError(what, { hint: 'Build everything first: agent-warehouse build.' })
   }
-  if (path !== null) await removeDatabase(path) // a disk has to hold two files, not three
+  if (path !== null) await removeDatabase(path) // the disk needs room for two files, not three
   return temporaryPath(target)
 }

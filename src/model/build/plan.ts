@@ -13,7 +13,7 @@ import type { PublishedState } from '../publish/meta.ts'
 const NEW = 'it is new'
 const SAME_ROWS = 'the same rows'
 
-/** @throws ProjectError, and UsageError at a selector that matches no models. */
+/** @throws ProjectError, and UsageError for a selector that matches no models. */
 export async function planBuild(
   options: BuildOptions,
   compiled: Compiled,
@@ -72,7 +72,7 @@ export async function planBuild(
   return plan.isPartial || plan.isContinued ? plan : inNewFile(plan)
 }
 
-/** Incremental models that the published file has and that are built from scratch, and why. */
+/** Incremental models of the published file that are built from scratch, each with the reason. */
 export function refreshed({ nodes }: BuildPlan): [model: string, reason: string][] {
   return nodes.flatMap(({ node, action, reason }) => {
     const isRefreshed = node.increment !== null && action === 'create' && reason !== NEW
@@ -80,7 +80,7 @@ export function refreshed({ nodes }: BuildPlan): [model: string, reason: string]
   })
 }
 
-/** The same plan where the published file cannot be used after all. */
+/** The same plan if the published file cannot be reused. */
 export function fromScratch(plan: BuildPlan): BuildPlan {
   const { nodes, checks } = plan
   return {
@@ -92,13 +92,16 @@ export function fromScratch(plan: BuildPlan): BuildPlan {
   }
 }
 
-/** The same plan in a file that has no table or view yet. */
+/** The same plan for a file without tables and views. */
 function inNewFile(plan: BuildPlan): BuildPlan {
   const nodes = plan.nodes.map(({ node, reason }) => toCreate(node, reason))
   return { ...plan, relations: new Map(), nodes }
 }
 
-/** `reason`: why it must be built from scratch; null if the published one has the same inputs. */
+/**
+ * `reason`: why the model must be built from scratch; null if the published one has the same
+ * inputs.
+ */
 function planNode(
   node: ModelNode,
   { relations }: PublishedState,
@@ -138,7 +141,7 @@ function scopeOf(
     : 'all'
 }
 
-/** Why the published relation differs from what would be built now; null if it does not. */
+/** Why the published relation differs from what the build would make; null if it does not. */
 function reasonToCreate(
   node: ModelNode,
   models: readonly ModelNode[],
@@ -156,10 +159,13 @@ function reasonToCreate(
   return `changed since: ${changed.join(', ')}`
 }
 
-/** What the failed build did not build, what was changed since, and what reads it. */
+/**
+ * The models that the failed build did not build or that changed since, and the models that read
+ * them.
+ */
 const RETRY_SELECTOR = 'result:error+ result:fail+ result:skipped+ state:modified+'
 
-/** @throws UsageError when the results of the build that is retried are not on record. */
+/** @throws UsageError if the results of the retried build were not recorded. */
 async function historyFor(
   options: BuildOptions,
   { models }: Compiled,

@@ -29,9 +29,9 @@ import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import { constants } from 'node:fs'
 
-/** The published warehouse that a build continues from, and what it holds. */
+/** The published warehouse that a build continues from, and its content. */
 export interface PreviousWarehouse {
-  /** A copy that belongs to the build; null if it builds from scratch. */
+  /** A copy that the build may change; null if it builds from scratch. */
   readonly path: string | null
   readonly state: PublishedState
   /** The record of the published file; null if there is none, or if the file was changed. */
@@ -41,13 +41,12 @@ export interface PreviousWarehouse {
 }
 
 /**
- * Copies the file that the build continues, and verifies the copy by its digest: a file that is
- * neither the published one nor the one that a failed build left is not continued.
- * A snapshot without a version takes its history from the published file, changed or not.
+ * Copies the file that the build continues from, and verifies the copy by its digest: it must be
+ * the published file, or the one that a failed build left. A snapshot without a version takes its
+ * history from the published file, changed or not.
  *
- * @throws UsageError where a failed build is to be retried, and its file cannot be;
- * AppError where the disk has no room for the copy, and where the published file holds
- * the only history of a snapshot and cannot be read.
+ * @throws UsageError if a failed build cannot be retried; AppError if the disk has no room for the
+ *   copy, or if the published file holds the only history of a snapshot and cannot be read.
  */
 export async function openPrevious(
   building: Building,
@@ -61,7 +60,7 @@ export async function openPrevious(
   const isCopied = isContinued || (lacking.size > 0 && seen?.state !== 'absent')
   const copied = isCopied ? await makeWorkingCopy(target, target).catch(asError) : undefined
   const fault = copied instanceof Error ? diskFault(copied) : undefined
-  if (fault !== undefined) throw fault // it says nothing of the published file
+  if (fault !== undefined) throw fault // the reason does not concern the published file
   let path: string | null = null
   try {
     const verdict = seen ?? (await verdictOn(copied, target))
@@ -85,7 +84,7 @@ export async function openPrevious(
   }
 }
 
-/** The published file as it is, without a copy: to plan, not to build. */
+/** The published file itself, without a copy: to plan a build, not to run it. */
 export async function readPrevious({ target, spark }: BuildOptions): Promise<PreviousWarehouse> {
   const verdict = (await inspectPublished(target)) ?? (await verifyPublished(target))
   const isPublished = verdict.state === 'published'
@@ -95,7 +94,7 @@ export async function readPrevious({ target, spark }: BuildOptions): Promise<Pre
   return { path: null, state, published: isPublished ? verdict.record : null }
 }
 
-/** Why the file is not what was published; null where it is, and where there is none. */
+/** Why the file is not the one that was published; null if it is, or if there is none. */
 function reasonOf(verdict: Verdict): string | null {
   return verdict.state === 'changed' ? verdict.reason : null
 }
@@ -112,7 +111,10 @@ function verdictOn(copied: Copied, target: string): Promise<Verdict> {
   return Promise.resolve({ state: 'changed', reason: `it cannot be read: ${messageOf(copied)}` })
 }
 
-/** Takes the histories that snapshots lack from the copy; if it was changed, only missing ones. */
+/**
+ * Takes the histories that snapshots lack from the copy. If the file was changed, takes only
+ * histories without a version.
+ */
 async function adopt(
   building: Building,
   lacking: ReadonlyMap<ModelNode, 'missing' | 'damaged'>,
@@ -140,8 +142,8 @@ const shape = z.object({
 type FailedBuild = Pick<BuildOptions, 'failedFile' | 'artifacts' | 'runId'>
 
 /**
- * Keeps the temporary file as the failed one, or removes it if none is to be kept. Returns
- * whether it is kept. At most one is kept; `recordFailed` records it.
+ * Keeps the temporary file as the failed file, or removes it if failed files are not kept. Returns
+ * whether it was kept. At most one is kept; `recordFailed` records it.
  */
 export async function leaveFailed(
   temporary: string,
@@ -159,7 +161,7 @@ export async function leaveFailed(
   return true
 }
 
-/** Records the file that was left, and the results of its build, which are on disk. */
+/** Records the failed file, and the digest of its build's results, which are on disk. */
 export async function recordFailed({ failedFile, artifacts, runId }: FailedBuild): Promise<void> {
   if (failedFile === undefined) return
   const { path, sources } = failedFile
@@ -169,7 +171,7 @@ export async function recordFailed({ failedFile, artifacts, runId }: FailedBuild
   await writeAtomic(recordPath(path), `${JSON.stringify(record)}\n`)
 }
 
-/** Digest of the artifacts that say which models and tests failed. */
+/** Digest of the artifacts that name the failed models and tests. */
 async function resultsDigest(artifacts: string | undefined): Promise<string> {
   const hash = createHash('sha256')
   if (artifacts === undefined) return hash.digest('hex')
@@ -187,10 +189,10 @@ export async function forgetFailed({ failedFile }: FailedBuild): Promise<void> {
 }
 
 /**
- * A copy of the file of the run that failed, to continue from, and the run.
+ * A copy of the failed run's file to continue from, and the id of the run.
  *
- * @throws UsageError when there is none, when the sources hold something else by now, or
- * when the file or the results are not those that the run left.
+ * @throws UsageError if there is none, if the sources have changed since, or if the file or the
+ *   results are not those of the run.
  */
 async function openFailed(
   { failedFile, artifacts }: Pick<FailedBuild, 'failedFile' | 'artifacts'>,
@@ -215,7 +217,7 @@ async function openFailed(
   )
 }
 
-/** The error if the results of the failed run are no longer on record. */
+/** The error for results of the failed run that no longer exist. */
 export function noResults(runId: string): UsageError {
   return refusal(`the results of run ${runId} are no longer recorded`)
 }
@@ -230,17 +232,17 @@ function recordPath(path: string): string {
   return `${path}.json`
 }
 
-/** A copy, and its digest: the build continues exactly the bytes that were verified. */
+/** Makes a copy and its digest, so that the build continues from exactly the verified bytes. */
 interface CopiedFile {
   readonly path: string
   readonly sha256: string
 }
 
 /**
- * Copies the file that a build continues, next to the one to be published. A program that has
- * the file open can neither change the copy nor prevent reading it.
+ * Copies the file that a build continues from, next to the published one. A program that has the
+ * file open can neither change the copy nor prevent reading it.
  *
- * @throws the system's error where it could not be made.
+ * @throws the system's error if the copy fails.
  */
 async function makeWorkingCopy(from: string, target: string): Promise<CopiedFile> {
   const path = temporaryPath(target)

@@ -3,13 +3,13 @@ import { identifier, type Database, type Row } from '../../lib/duckdb.ts'
 import { commentsSql, relationsIn } from '../plan/relations.ts'
 import type { CheckResult, PlannedCheck } from '../plan/checks.ts'
 
-/** Some of the rows that a failed check found wrong, by its name. */
+/** Examples of the wrong rows of each failed check, by its name. */
 type Examples = ReadonlyMap<string, readonly Row[]>
 
 const EXAMPLES = 3
 const LISTED_CHECKS = 3
 
-/** Stores the rows that fail a check, and returns their table. */
+/** Stores the rows that a check found wrong, and returns their table. */
 export async function storeRows(db: Database, check: PlannedCheck): Promise<string> {
   const relation = relationOf(check)
   await db.run(`create schema if not exists ${identifier(check.schema)};
@@ -53,8 +53,8 @@ export async function forgetFailures(db: Database): Promise<void> {
 }
 
 /**
- * The error of the checks that failed, where any did: their names, rows and queries.
- * `failedFile` is the file that was not published.
+ * The error for failed checks, if any failed: their names, rows and queries. `failedFile` is the
+ * file that was not published.
  */
 export function failedChecks(
   results: readonly CheckResult[],

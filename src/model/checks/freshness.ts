@@ -12,7 +12,7 @@ import { insertRows } from '../publish/meta.ts'
 export interface FreshnessResult {
   readonly source: string
   readonly table: string
-  /** Null where the table has no row: it is not judged, where dbt would say error. */
+  /** Null for a table without rows: it is not judged (dbt reports an error). */
   readonly loadedAt: number | null
   readonly checkedAt: number
   readonly rule: FreshnessRule
@@ -23,10 +23,10 @@ export interface FreshnessResult {
 const loadedRows = z.array(z.object({ ms: z.coerce.number().nullable() }))
 
 /**
- * Finds the age of the newest row of every source table that is expected to be
- * fresh, writes `meta.source_freshness`, and warns of the stale ones.
+ * Computes the age of the newest row of every source table with a freshness rule, writes
+ * `meta.source_freshness`, and warns about stale tables.
  *
- * @throws StatementError when DuckDB refuses what the yml says of loading.
+ * @throws StatementError if DuckDB rejects the freshness query of the yml.
  */
 export async function checkFreshness(
   { db, now, emit }: BuildContext,

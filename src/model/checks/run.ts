@@ -9,7 +9,7 @@ import type { CheckResult, CheckStatus, PlannedCheck, ReferencedColumns } from '
 
 interface CheckedModels {
   readonly results: readonly CheckResult[]
-  /** Why DuckDB refused checks. */
+  /** Checks that DuckDB rejected, with its messages. */
   readonly failures: readonly StatementError[]
 }
 
@@ -74,12 +74,12 @@ export async function runChecks(
   }
 }
 
-/** What is known before the checks run. */
+/** The state before the checks run. */
 interface Found {
   readonly hasRemovedValues: HasRemovedValues
-  /** Models that could not be made. */
+  /** Models that could not be built. */
   readonly missing: ReadonlySet<string>
-  /** What another engine counted, or why it could not, by check. */
+  /** The counts of another engine, or its error, by check. */
   readonly counted?: ReadonlyMap<string, Counted> | undefined
 }
 
@@ -141,9 +141,9 @@ async function countFailures(
 }
 
 /**
- * Counts the rows without a value for all checks of one relation in one pass: a
- * view on the lake is read once, not once a column. What DuckDB refuses to count is left out:
- * the check itself reports it.
+ * Counts missing values for all checks of one relation in one pass: a view on the lake is read
+ * once, not once per column. A count that DuckDB rejects is left out, because the check itself
+ * reports the error.
  */
 async function countMissingValues(
   { db, now, signal }: BuildContext,
@@ -176,14 +176,14 @@ function statusOf({ severity, error_if, warn_if }: TestSettings, failures: numbe
   return holds(warn_if, failures) ? 'warn' : 'pass'
 }
 
-/** Whether a comparison like `> 10` holds: an operator is spelled by the signs that it allows. */
+/** Evaluates a comparison like `> 10`. */
 function holds(comparison: string, value: number): boolean {
   const [, operator = '', number = ''] = /^([^\d\s]+)\s*(\d+)$/.exec(comparison) ?? []
   const sign = ['<', '=', '>'][Math.sign(value - Number(number)) + 1] ?? ''
   return operator === '!=' ? sign !== '=' : operator.includes(sign)
 }
 
-/** Whether a value disappeared from the columns, or may have. */
+/** Whether values disappeared, or may have disappeared, from the columns. */
 type HasRemovedValues = (reference: ReferencedColumns) => Promise<boolean>
 
 /** Saves the values that passed checks refer to, before the tables with them are built again. */

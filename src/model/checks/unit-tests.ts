@@ -46,7 +46,9 @@ export async function runUnitTests(
   return results
 }
 
-/** Digest of all that decides the result of a model's unit tests, except the model's inputs. */
+/**
+ * Digest of everything that decides the result of a model's unit tests, except the model's inputs.
+ */
 export function unitTestsDigest(tests: readonly UnitTestNode[]): string {
   const parts = tests.map(({ name, sql, given, expect }) => [name, sql, given, expect])
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex')

@@ -24,7 +24,10 @@ export interface Check extends TestSettings {
    * passed. Absent if a row of one interval can make a row of another wrong.
    */
   readonly changedSql?: string
-  /** Where the values must exist. Once a value has disappeared, `changedSql` is not enough. */
+  /**
+   * The columns that must contain the values. Once a value has disappeared from them, `changedSql`
+   * is not enough.
+   */
   readonly reference?: ReferencedColumns
   /** The relations to read, if the check only requires that a column has a value. */
   readonly missing?: { readonly in: string; readonly inChanged?: string }

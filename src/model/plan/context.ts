@@ -13,24 +13,26 @@ interface FailedFile {
   readonly sources: string
 }
 
-/** What a build is to make, and where. */
+/** The options of a build. */
 export interface BuildOptions extends CompileOptions, SourceFacts {
   readonly project: Project
-  /** The published file. */
+  /** Path of the published file. */
   readonly target: string
   /** Build these models only. */
   readonly select?: string
   /** Do not build these. */
   readonly exclude?: string
-  /** Continue with the file that failed last: build only what it does not have. */
+  /** Continue from the failed file: build only what it lacks. */
   readonly retry: boolean
-  /** Where a file that failed is kept for inspection and a retry. Default: it is removed. */
+  /** Where a failed file is kept for inspection and a retry. Default: it is removed. */
   readonly failedFile?: FailedFile
-  /** Where to write dbt's artifacts, and what builds, e.g. `agent-warehouse 0.1.0`. */
+  /**
+   * Where to write dbt's artifacts, and the name of the generator, e.g. `agent-warehouse 0.1.0`.
+   */
   readonly artifacts?: { readonly folder: string; readonly builder: string }
   /** Build incremental models from scratch. */
   readonly fullRefresh: boolean
-  /** Writes more tables of schema `meta`; called between the models and the checks. */
+  /** Writes more tables of schema `meta`; called after the models and before the checks. */
   readonly meta?: (db: Database) => Promise<void>
   readonly runId: string
   /** Milliseconds since the epoch. */
@@ -38,13 +40,13 @@ export interface BuildOptions extends CompileOptions, SourceFacts {
   readonly emit: (event: RunEvent) => void
   /** Where queries spill. */
   readonly tempDirectory: string
-  /** Stops the statement under way; nothing is published. */
+  /** Stops the running statement; nothing is published. */
   readonly signal?: AbortSignal
-  /** The moment whose knowledge the sources hold, milliseconds since the epoch; null: all. */
+  /** The point in time of the data, milliseconds since the epoch; null: all that has landed. */
   readonly asOf: number | null
   /** How many earlier published files are kept. */
   readonly keep: number
-  /** Makes the models and runs their checks. Default: DuckDB does. */
+  /** Builds the models and runs their checks. Default: DuckDB. */
   readonly spark?: SparkEngine
 }
 
@@ -63,13 +65,13 @@ export interface SparkSettings {
 export interface SparkEngine extends SparkSettings {
   /** The Parquet files of a source's table, as the cluster's machines name them. */
   readonly sourceUrl: (source: string, table: string) => string
-  /** For what Spark reads and writes during a build; emptied by it. */
+  /** A folder for files that Spark reads and writes during a build, which empties it. */
   readonly folder: string
   /** A path as the cluster's machines name it. */
   readonly urlOf: (path: string) => string
 }
 
-/** Whether only some models are built, into a file that has the others. */
+/** Whether only some models are built, and the file keeps the others. */
 export function isPartial({ select: selector, exclude, retry }: BuildOptions): boolean {
   return selector !== undefined || exclude !== undefined || retry
 }
@@ -84,45 +86,45 @@ export interface NodePlan {
    */
   readonly action: 'reuse' | 'update' | 'create'
   readonly reason: string
-  /** Whether the table or view has its comments already. */
+  /** Whether the table or view already has its comments. */
   readonly isDescribed: boolean
 }
 
-/** All that a build decides before it writes. */
+/** Everything that a build decides before it writes. */
 export interface BuildPlan {
   readonly compiled: Compiled
-  /** Whether the models that are not selected stay as they are in the published file. */
+  /** Whether models that are not selected stay as they are in the published file. */
   readonly isPartial: boolean
-  /** Whether an incremental model is updated or reused: the build then continues in a copy. */
+  /** Whether an incremental model is updated or reused: then the build continues in a copy. */
   readonly isContinued: boolean
   /** The tables and views of that file. */
   readonly relations: Relations
   readonly all: readonly ModelNode[]
-  /** Of each selected model, in the order in which they are built. */
+  /** The selected models, in build order. */
   readonly nodes: readonly NodePlan[]
   readonly inputDigests: ReadonlyMap<string, InputDigests>
   readonly checks: readonly PlannedCheck[]
-  /** Those of models that changed, or whose unit tests did. */
+  /** The unit tests of models that changed, or whose unit tests changed. */
   readonly unitTests: readonly UnitTestNode[]
   /** Digests of all unit tests of a model, by its name. */
   readonly unitTestDigests: ReadonlyMap<string, string>
 }
 
-/** The options of a build, and where it reports. */
+/** The options of a build, and the functions that report its progress. */
 export interface Building extends BuildOptions {
   readonly report: (outcome: Outcome) => void
   /** Reports damage that was found. */
   readonly warn: (message: string) => void
 }
 
-/** What the steps of a build share. */
+/** The state that the steps of a build share. */
 export interface BuildContext extends Building {
   readonly db: Database
   /** Another connection to it: it neither sees the temporary tables of `db` nor waits for it. */
   readonly second: Database
 }
 
-/** What became of a node, in dbt's words: a model is built, a check or a unit test passes. */
+/** The outcome of a node, in dbt's words. */
 export interface Outcome {
   readonly kind: 'model' | 'check' | 'unit_test'
   /** Of the model, of the check, or of the unit test. */
@@ -133,11 +135,11 @@ export interface Outcome {
   readonly durationMs: number
   /** Why it failed or was skipped. */
   readonly message: string | null
-  /** Rows that are wrong; null for a model, and where they were not counted. */
+  /** The number of wrong rows; null for a model, and if they were not counted. */
   readonly failures: number | null
 }
 
-/** Reports that a model or a check is left out, and why. */
+/** Reports a skipped model or check, and why it was skipped. */
 export function reportSkipped(
   { report, now }: BuildContext,
   kind: Outcome['kind'],

@@ -1,35 +1,35 @@
 import { createHash } from 'node:crypto'
 import type { ModelNode } from '../project/types.ts'
 
-/** Digests of what a model is made from. */
+/** Digests of a model's inputs. */
 export interface InputDigests {
-  /** Of its own part: its SQL, its settings, its columns, and the statements of its sources. */
+  /** Of the model itself: its SQL, settings, columns, and the statements of its sources. */
   readonly own: string
-  /** Of its own part and those of all models that it is made from. */
+  /** Of the model itself and of all models that it depends on. */
   readonly withAncestors: string
   /**
-   * Of that and of the sources' contents: equal digests mean equal rows, except those that
-   * pre-hooks of other models write. Null if unknown, and for a model that is made from an earlier
-   * state of itself.
+   * Of these and of the sources' contents: equal digests mean equal rows, except for rows that
+   * pre-hooks of other models write. Null if unknown, and for a model that depends on its own
+   * earlier state.
    */
   readonly content: string | null
 }
 
-/** What is known of the sources' tables. */
+/** The state of the sources' tables. */
 export interface SourceFacts {
   /**
    * Identifies the statements that make the table: a change builds the incremental models that
    * read it from scratch.
    */
   readonly sourceStatements: (source: string, table: string) => string
-  /** Digest of what is in it; null where that is not known. */
+  /** Digest of the content; null if unknown. */
   readonly sourceContent: (source: string, table: string) => string | null
 }
 
 /**
- * Computes the digests of each model. A model that is not `chosen` stays as an earlier build
- * made it, so its digests come from `published`; if they are unknown, the models that read it
- * match no model that was ever made.
+ * Computes the digests of each model. A model that is not `chosen` stays as an earlier build made
+ * it, so its digests come from `published`. If they are unknown, the models that read it are built
+ * again.
  */
 export function inputDigests(
   models: readonly ModelNode[],

@@ -31,7 +31,7 @@ const catalogRows = z.array(
 /** By `schema.name`. */
 export type Relations = ReadonlyMap<string, Relation>
 
-/** The tables and views of the file in use. */
+/** Returns the tables and views of the database in use. */
 export async function relationsIn(db: Database): Promise<Relations> {
   const rows = catalogRows.parse(await db.rows(statement('meta/catalog')))
   const relations = new Map<string, Relation>()

@@ -51,8 +51,8 @@ export async function createMeta(db: Database): Promise<void> {
 }
 
 /**
- * Writes what came of the checks. Results of earlier builds stay for models
- * that this one did not touch. `checkedAt` in milliseconds since the epoch.
+ * Writes the results of the checks. The results for models that this build did not touch stay.
+ * `checkedAt` in milliseconds since the epoch.
  */
 export async function writeCheckResults(
   db: Database,
@@ -81,7 +81,7 @@ interface Digests {
   readonly unitTestDigests: ReadonlyMap<string, string>
 }
 
-/** Writes what the models were made from; the others have the record of an earlier build. */
+/** Writes the inputs of the models. The records of other models stay. */
 export async function writeModels(
   db: Database,
   models: readonly ModelNode[],
@@ -102,7 +102,7 @@ export async function writeModels(
   await replaceRows(db, 'meta.models', 'model', rows)
 }
 
-/** Writes the catalogue of columns; to be called last, when every table is there. */
+/** Writes the catalogue of columns. Call this last, when every table exists. */
 export async function writeColumns(db: Database, models: readonly ModelNode[]): Promise<void> {
   const rows = models.flatMap((model) => {
     const key = keyOf(model)
@@ -118,22 +118,22 @@ export async function writeColumns(db: Database, models: readonly ModelNode[]): 
 }
 
 interface PublishedModel extends InputDigests {
-  /** What made it, by `engineOf`. */
+  /** The engine that built it, by `engineOf`. */
   readonly engine: string
-  /** True when they are those of this build. */
+  /** Whether it is the engine of this build. */
   readonly isSameEngine: boolean
-  /** Digest of its unit tests, which passed; null where it had none. */
+  /** Digest of its passed unit tests; null if it had none. */
   readonly unitTests: string | null
 }
 
-/** What the file that a build continues from holds, by the record in it. */
+/** The content of the file that a build continues from, as recorded in its `meta`. */
 export interface PublishedState {
   readonly models: ReadonlyMap<string, PublishedModel>
   /** Its tables and views. */
   readonly relations: Relations
-  /** Statements of the checks that found nothing wrong in it, by name. */
+  /** Statements of the checks that passed, by name. */
   readonly passed: ReadonlyMap<string, string>
-  /** Why nothing is continued from; null where something is, or where there is nothing. */
+  /** Why the build cannot continue from the file; null if it can, or if there is no file. */
   readonly problem: string | null
 }
 
@@ -150,8 +150,8 @@ const modelRows = z.array(
 const checkRows = z.array(z.object({ check_name: z.string(), query: z.string() }))
 
 /**
- * Reads what the file says of itself; one that cannot be read holds nothing. `engineOf` returns
- * what makes the models of this build.
+ * Reads the record in a published file. A file that cannot be read counts as empty. `engineOf`
+ * returns the engine of this build.
  */
 export async function readPublishedState(
   path: string,
@@ -176,7 +176,7 @@ export async function readPublishedState(
       problem: null,
     }
   } catch (error) {
-    if (error instanceof UsageError) throw error // there is no Spark
+    if (error instanceof UsageError) throw error // Spark is missing
     return emptyState(`it cannot be read: ${messageOf(error)}`)
   }
 }
@@ -201,11 +201,11 @@ export interface RunRow {
   readonly requests: number
 }
 
-/** What a warehouse was built from. Times are milliseconds since the epoch. */
+/** The origin of a warehouse. Times are milliseconds since the epoch. */
 interface Provenance {
   readonly runId: string
   readonly builtAt: number
-  /** The moment whose knowledge it holds; null: all that has landed. */
+  /** The point in time whose data it holds; null: all that has landed. */
   readonly asOf: number | null
 }
 

@@ -7,7 +7,10 @@ import { digest, type InputDigests } from '../plan/fingerprint.ts'
 import type { Relations } from '../plan/relations.ts'
 import { kindOf, type ModelNode } from '../project/types.ts'
 
-/** The copy that the build continues, and the record of the published file; null if there is none. */
+/**
+ * The copy that the build continues from, and the record of the published file; null if there is
+ * none.
+ */
 interface Previous {
   readonly path: string | null
   readonly published: PublishedRecord | null
@@ -51,7 +54,7 @@ export async function publish(
 }
 
 /**
- * Whether the published file holds all that the new one does, and can be read: not while
+ * Whether the published file can be read and contains everything in the new one. False while
  * another program has it open for writing.
  */
 async function isPublished(
@@ -68,7 +71,7 @@ async function isPublished(
   )
 }
 
-/** Opens the file as readers will: one that cannot be opened is not published. */
+/** Opens the file as readers will: a file that cannot be opened is not published. */
 async function openOnce(path: string): Promise<void> {
   await using db = await Database.open(path, { readOnly: true })
   await db.rows('select count(*) from meta.columns')
@@ -80,15 +83,18 @@ export async function removeDatabase(path: string): Promise<void> {
   await removeFile(`${path}.wal`)
 }
 
-/** Digests of what a finished file holds. */
+/** Digests of the content of a finished file. */
 export interface Contents {
   /** Digest of the models' tables: equal digests mean equal rows. */
   readonly content: string
-  /** Of the models' comments and of schema `meta`, but for which run wrote it and when. */
+  /** Of the models' comments and of schema `meta`, except run ids and times. */
   readonly meta: string
 }
 
-/** Digests of the file in use, which has these `relations`, to be compared with the published ones. */
+/**
+ * Digests of the database in use, which contains these `relations`, for comparison with the
+ * published file.
+ */
 export async function contentsOf(
   db: Database,
   {
@@ -117,7 +123,7 @@ export async function contentsOf(
   return { content: digest(models), meta: digest(meta) }
 }
 
-/** Tables of `meta` that say something of the data, and what in them is of the run alone. */
+/** Tables of `meta` that describe the data, and their columns that describe only the run. */
 const META: readonly (readonly [table: string, ofTheRun: readonly string[]])[] = [
   ['intervals', []],
   ['schema_drift', []],

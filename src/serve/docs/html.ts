@@ -11,7 +11,7 @@ import type {
 } from './read.ts'
 
 /**
- * The documentation of the warehouse as one file. All of it is in the HTML; the script only
+ * The documentation of the warehouse in one file. The HTML contains everything; the script only
  * searches, and shows one model at a time.
  */
 export function docsHtml({ models, metrics }: Documented, published: Published): string {
@@ -44,7 +44,7 @@ export function docsHtml({ models, metrics }: Documented, published: Published):
   })
 }
 
-/** What the documentation is of. */
+/** What the documentation describes. */
 interface Documented {
   readonly models: readonly DocumentedModel[]
   readonly metrics: readonly DocumentedMetric[]
@@ -58,7 +58,7 @@ interface Entry {
 
 type Group = readonly [name: string, entries: readonly Entry[]]
 
-/** By folder, marts first: what a reader looks for. */
+/** Folders in order: marts first, because readers look for them. */
 function groupsOf(models: readonly DocumentedModel[]): Group[] {
   const groups = grouped(models, ({ file }) =>
     file.split('/').slice(0, -1).join('/').replace('models/', ''),
@@ -188,7 +188,7 @@ function checkList(checks: readonly PublishedCheck[], model: string): string {
   return `<h3>Checks of the whole</h3><ul>${checks.map((check) => `<li>${checkText(check, model)}</li>`).join('')}</ul>`
 }
 
-/** `not_null_fct_org_day_org_id` of `fct_org_day`: `not null`, and what came of it. */
+/** `not_null_fct_org_day_org_id` of `fct_org_day`: `not null`, and its last result. */
 function checkText({ check_name, status, failures }: PublishedCheck, model: string): string {
   const short = check_name.split(`_${model}_`)[0] ?? check_name
   const rows = failures === null ? '' : `: ${counted(failures, 'row')}`

@@ -1,4 +1,4 @@
-/** What each model reads, by name; what is no key is a source. */
+/** The inputs of each model, by name. A name without an entry is a source. */
 export type Reads = ReadonlyMap<string, readonly string[]>
 
 const COLUMN = 236
@@ -6,8 +6,8 @@ const ROW = 26
 const BOX = { width: 208, height: 20 }
 
 /**
- * What a model is made from, all the way to its sources, and what reads it, as SVG: from left to
- * right. It shows what the lists beside it say, and is hidden from screen readers.
+ * The lineage of a model as SVG, from left to right: everything it depends on, and the models that
+ * read it. It repeats the lists beside it, and is hidden from screen readers.
  */
 export function lineage(name: string, reads: Reads): string {
   const columns = columnsOf(name, reads)
@@ -34,7 +34,7 @@ export function lineage(name: string, reads: Reads): string {
   return `<svg aria-hidden="true" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">${[...lines, ...boxes].join('')}</svg>`
 }
 
-/** Names from left to right: each stands left of all that reads it. */
+/** Names from left to right: each is left of every name that reads it. */
 function columnsOf(name: string, reads: Reads): string[][] {
   const distances = new Map<string, number>()
   const follow = (each: string, distance: number): void => {
@@ -54,7 +54,7 @@ function columnsOf(name: string, reads: Reads): string[][] {
   return readers.length === 0 ? columns : [...columns, readers]
 }
 
-/** The models that read it themselves. */
+/** The models that read it directly. */
 export function readersOf(name: string, reads: Reads): string[] {
   return [...reads].filter(([, parents]) => parents.includes(name)).map(([reader]) => reader)
 }
@@ -70,7 +70,7 @@ function lineBetween(from: { x: number; y: number }, to: { x: number; y: number 
   return `<path d="M${x1} ${y1}C${middle} ${y1} ${middle} ${y2} ${x2} ${y2}"/>`
 }
 
-/** Names of models have no character that HTML knows. */
+/** Names of models contain no character with a meaning in HTML. */
 function shortened(name: string): string {
   return name.length > 32 ? `${name.slice(0, 31)}…` : name
 }

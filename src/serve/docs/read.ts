@@ -4,7 +4,7 @@ import { statement } from '../../lib/package.ts'
 import { relationOf } from '../export/tables.ts'
 import { openWarehouse, publishedBuild, type PublishedBuild } from '../warehouse.ts'
 
-/** What the documentation needs of a model, seed or snapshot of the project. */
+/** A model, seed or snapshot of the project, as the documentation shows it. */
 export interface DocumentedModel {
   readonly name: string
   readonly schema: string
@@ -21,7 +21,7 @@ export interface DocumentedModel {
   readonly sources: readonly string[]
 }
 
-/** What the documentation needs of a metric of the project. */
+/** A metric of the project, as the documentation shows it. */
 export type DocumentedMetric = Described & (MeasuredBy | DividedBy)
 
 interface Described {
@@ -29,7 +29,7 @@ interface Described {
   readonly label: string
   readonly unit: string
   readonly description: string
-  /** What others get wrong with it. */
+  /** The usual mistake. */
   readonly mistake: string
 }
 
@@ -70,7 +70,7 @@ const checkRow = z.object({
 export type PublishedColumn = Readonly<z.output<typeof columnRow>>
 export type PublishedCheck = Readonly<z.output<typeof checkRow>>
 
-/** What the published warehouse says of the models. */
+/** The state of the models in the published warehouse. */
 export interface Published {
   readonly build: PublishedBuild | null
   /** By `schema.name`, in their order. */

@@ -106,7 +106,7 @@ export const lifecycle = defineChart({
   },
 })
 
-/** A cohort is judged by the week that lies so far behind its first. */
+/** A cohort is judged by the week that many weeks after its first. */
 const JUDGED_WEEK = 4
 
 export const retention = defineChart({

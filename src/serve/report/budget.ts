@@ -133,7 +133,7 @@ export const bridge = defineChart({
   },
 })
 
-/** `people who joined and volume of use` */
+/** For example `people who joined and volume of use`. */
 function stepText(components: string): string {
   return listText(components.split(',').map((name) => COMPONENTS[name] ?? name))
 }

@@ -2,27 +2,27 @@ import type { View } from './view.ts'
 
 export type Cell = string | number | boolean | null
 
-/** What a chart shows for a view: the page draws it, the table under it lists it. */
+/** The content of a chart for a view. The page draws it, and the table below lists it. */
 export interface Reading<Row> {
-  /** The title: what the chart says. */
+  /** The title, which states the finding. */
   readonly finding: string
   readonly rows: readonly Row[]
 }
 
-/** A chart but for its drawing, which only a browser can do. */
+/** A chart without its drawing, which needs a browser. */
 export interface Chart<Row = Readonly<Record<string, Cell>>> {
   readonly id: string
-  /** What is drawn, with units. */
+  /** The axes and marks, with units. */
   readonly about: string
-  /** What of it is the compared period, as in `dashed: the last 7 days`; null: nothing. */
+  /** How the compared period is drawn, as in `dashed: the last 7 days`; null: not at all. */
   readonly compared: string | null
-  /** Metrics of `metrics.yml` that it shows: what they mean is said there alone. */
+  /** Metrics of `metrics.yml` that it shows; only that file defines them. */
   readonly metrics: readonly string[]
   /** How it is computed beyond its metrics, and what it must not be used for. */
   readonly how: string
   /** The heading of each column of the table. */
   readonly columns: Readonly<Record<string, string>>
-  /** Whether it is the same for every team: its subject is the whole organisation. */
+  /** Whether it is the same for every team, because its subject is the organisation. */
   readonly isOfOrganisation: boolean
   readonly read: (view: View) => Reading<Row>
 }
@@ -36,9 +36,9 @@ interface Spec<Row extends Readonly<Record<string, Cell>>> extends Omit<
   readonly compared?: string
   readonly metrics?: readonly string[]
   readonly rows: (view: View) => readonly Row[]
-  /** Of at least one row. */
+  /** For at least one row. */
   readonly finding: (rows: readonly Row[], view: View) => string
-  /** The title where there is no row. */
+  /** The title without rows. */
   readonly empty: string | ((view: View) => string)
 }
 

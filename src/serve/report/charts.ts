@@ -11,7 +11,7 @@ export interface Section {
   readonly charts: readonly Chart[]
 }
 
-/** The charts in the order of the page and of the digest. People are named only on request. */
+/** The charts in the order of the page and the digest. People are named only on request. */
 export function sections(withPeople: boolean): Section[] {
   return [
     {

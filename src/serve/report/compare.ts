@@ -1,13 +1,13 @@
 import { COMPARISONS, comparedSpan, isInHistory, totals, type View } from './view.ts'
 import { amount, change, dayText } from './words.ts'
 
-/** `the period before`, where the reader compares with it and the history has the whole of it. */
+/** `the period before`, if the reader compares with it and the history covers it completely. */
 export function comparedName(view: View): string | null {
   const span = comparedSpan(view)
   return span !== null && isInHistory(view, span) ? nameOf(view) : null
 }
 
-/** What the headlines are compared with, and of which days that is; or why with nothing. */
+/** The compared period of the headlines and its days, or why nothing is compared. */
 export function comparedText(view: View): string {
   const span = comparedSpan(view)
   if (span === null) return ''
@@ -18,7 +18,7 @@ export function comparedText(view: View): string {
   return `. There is nothing to compare with: the history begins on ${begin}, and ${name} on ${dayText(span.first)}`
 }
 
-/** `up 12% from 268`: a figure against the same of the compared period; null where the reader compares with nothing. */
+/** `up 12% from 268`: a figure against the compared period; null if nothing is compared. */
 export function changeText(
   view: View,
   now: number | null,

@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 const text = z.string()
 const number = z.coerce.number()
-/** NULL where the platform did not serve it, or where too few people stand behind it. */
+/** NULL if the platform did not serve it, or if it concerns too few people. */
 const count = number.nullable()
 
 function rows<Shape extends z.ZodRawShape>(shape: Shape) {
@@ -89,7 +89,7 @@ const datasets = {
     month: text,
     previous_month: text,
     compared_days: number,
-    /** Of `mart_spend_bridge`, separated by commas. */
+    /** Values of `mart_spend_bridge`, separated by commas. */
     components: text,
     change: number,
     users: count,
@@ -197,7 +197,7 @@ const datasets = {
   }),
 }
 
-/** An organisation: how far its data can be trusted (`mart_data_health`), and its rows. */
+/** An organisation, the trust in its data (`mart_data_health`), and its rows. */
 const organisation = z.object({
   org_id: text,
   first_day: text.nullable(),
@@ -219,18 +219,18 @@ const definition = z.object({
   label: text,
   unit: text,
   description: text,
-  /** What it is computed from: its model and grain, or the two metrics that it divides. */
+  /** The source of the metric: its model and grain, or the two metrics of the ratio. */
   basis: text,
-  /** What others get wrong with it. */
+  /** The usual mistake. */
   mistake: text,
 })
 
-/** What a report is made from. */
+/** The input of a report. */
 export const reportData = z.object({
   version: text,
   /** ISO 8601, UTC. */
   generatedAt: text,
-  /** More than `organisations` where the report shows a selection. */
+  /** More than `organisations` if the report shows a selection. */
   organisationsInWarehouse: number,
   withPeople: z.boolean(),
   metrics: z.array(definition),

@@ -3,14 +3,14 @@ import type { Organisation, Period } from './data.ts'
 import { totals, type View } from './view.ts'
 import { amount, counted, dayText, percent } from './words.ts'
 
-/** A figure of the chosen period beside the same of the compared one. */
+/** A figure of the chosen period, compared with the other period. */
 export interface Headline {
   readonly label: string
-  /** Its metric in `metrics.yml`; null: `how` says what it is. */
+  /** Its metric in `metrics.yml`; null: `how` explains it. */
   readonly metric: string | null
   readonly how: string | null
   readonly value: string
-  /** `up 12% from 268`, or why there is no number; null where the reader compares with nothing. */
+  /** `up 12% from 268`, or why there is no number; null if nothing is compared. */
   readonly change: string | null
 }
 

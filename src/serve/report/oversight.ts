@@ -3,16 +3,16 @@ import type { Row } from './data.ts'
 import { daysAfter, inRange, rangeName, sum, type View } from './view.ts'
 import { amount, counted, dayText, listText, nameText } from './words.ts'
 
-/** Days that are judged, and the history that judging them needs at least: vars of the models. */
+/** The number of judged days, and the history that they need: vars of the models. */
 const JUDGED_DAYS = 28
 const HISTORY_DAYS = 28
 
-/** Whether there is any day to judge: four of the same weekday before it are known. */
+/** Whether any day can be judged: four earlier days of the same weekday are known. */
 function isJudged({ organisation: { first_day: first, last_day: last } }: View): boolean {
   return first !== null && last !== null && daysAfter(first, HISTORY_DAYS) <= last
 }
 
-/** From the first of the days that are judged to the day after the last one. */
+/** From the first judged day to the day after the last one. */
 export function judgedSpan(last: string): [string, string] {
   return [daysAfter(last, 1 - JUDGED_DAYS), daysAfter(last, 1)]
 }

@@ -11,22 +11,23 @@ import { RANGES } from './view.ts'
 export interface ReportRequest {
   /** The published warehouse's file. */
   readonly warehouse: string
-  /** Only these organisations; empty: the 20 that spent most. */
+  /** Only these organisations; empty: the 20 with the highest spend. */
   readonly organisations: readonly string[]
   /** Whether people are named. */
   readonly withPeople: boolean
-  /** Of the project: what is shown is explained by them. */
+  /** The metrics of the project, which explain the charts. */
   readonly metrics: readonly DocumentedMetric[]
   /** Milliseconds since the epoch. */
   readonly now: number
-  /** Of the package. */
+  /** The version of the package. */
   readonly version: string
 }
 
 /**
- * All that a report shows, from the published warehouse.
+ * Reads the input of a report from the published warehouse.
  *
- * @throws UsageError without a published warehouse, with one of another version, and for an organisation that it does not have.
+ * @throws UsageError without a published warehouse, for a warehouse of another version, and for an
+ *   unknown organisation.
  */
 export async function readReport(request: ReportRequest): Promise<ReportData> {
   await using database = await openWarehouse(request.warehouse)
@@ -85,7 +86,7 @@ async function namesIn(database: Database): Promise<string[]> {
     .map((row) => row.org_id)
 }
 
-/** What the metrics mean that charts and headlines show. */
+/** The metrics that charts and headlines show. */
 export function definitionsOf(metrics: readonly DocumentedMetric[]): Definition[] {
   const labelOf = (name: string): string =>
     metrics.find((each) => each.name === name)?.label.toLowerCase() ?? name

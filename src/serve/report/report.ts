@@ -10,7 +10,7 @@ import { selfContained } from '../page.ts'
 
 type ReportFormat = 'html' | 'md'
 
-/** Where a report of a data folder lies by default. */
+/** The default path of a report in a data folder. */
 export function reportPath(dataFolder: string, format: ReportFormat): string {
   return join(dataFolder, 'report', `report.${format}`)
 }
@@ -18,7 +18,7 @@ export function reportPath(dataFolder: string, format: ReportFormat): string {
 /** A report that was written. */
 export interface WrittenReport {
   readonly bytes: number
-  /** Of each organisation, how far its data can be trusted, in words. */
+  /** The trust in the data of each organisation, in words. */
   readonly verdicts: Readonly<Record<string, string>>
 }
 
@@ -43,7 +43,7 @@ export async function writeReport(
   }
 }
 
-/** The findings of the last 4 weeks in Markdown: for chat, e-mail or the summary of a job. */
+/** The findings of the last 4 weeks as Markdown, for chat, e-mail or the summary of a job. */
 export function digest(data: ReportData): string {
   const parts = data.organisations.map((organisation) => {
     const view: View = { organisation, days: 28, team: null, compare: 'previous' }
@@ -76,7 +76,7 @@ export function digest(data: ReportData): string {
   return `${['# Agent usage', ...parts, ...note].join('\n\n').trimEnd()}\n`
 }
 
-/** Text in which no served character is Markdown or HTML, and no address becomes a link. */
+/** Escapes served text for Markdown and HTML, and prevents that an address becomes a link. */
 function safe(text: string): string {
   return text
     .replaceAll('&', '&amp;')
@@ -87,7 +87,7 @@ function safe(text: string): string {
     .replaceAll(/\s+/g, ' ')
 }
 
-/** The report as one file: the data is in it, and its script draws the charts. */
+/** The report in one file: it contains the data, and its script draws the charts. */
 export function html(data: ReportData): string {
   return selfContained({
     title: 'Agent usage',
@@ -100,7 +100,10 @@ export function html(data: ReportData): string {
   })
 }
 
-/** JSON in which no text can end the element that holds it. Rows stand as columns: half the size. */
+/**
+ * JSON in which no text can end the surrounding element. Rows are stored as columns, which halves
+ * the size.
+ */
 function embedded({ organisations, ...data }: ReportData): string {
   const packed = { ...data, organisations: organisations.map(packOrganisation) }
   return JSON.stringify(packed).replaceAll('<', '\\u003c').replaceAll('\u2028', '\\u2028')

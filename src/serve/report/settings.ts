@@ -43,7 +43,7 @@ export const allowedEmails = defineChart({
   },
 })
 
-/** Rows of `report/allowed_people`, at most. */
+/** Maximum rows of `report/allowed_people`. */
 const SHOWN = 100
 
 export const allowedPeople = defineChart({

@@ -151,7 +151,7 @@ export const efficiency = defineChart({
   },
 })
 
-/** Names with the sum of their values, the largest first. */
+/** Names with the sums of their values, the largest first. */
 function byName(values: readonly (readonly [string, number | null])[]): [string, number][] {
   const sums = new Map<string, number>()
   for (const [name, value] of values) sums.set(name, (sums.get(name) ?? 0) + (value ?? 0))

@@ -1,6 +1,6 @@
 import type { Organisation, Period } from './data.ts'
 
-/** Lengths of period that can be chosen, in days, and their names. */
+/** The periods to choose from, in days, and their names. */
 export const RANGES = [
   [28, '4 weeks'],
   [91, '13 weeks'],
@@ -8,7 +8,7 @@ export const RANGES = [
   [364, '52 weeks'],
 ] as const
 
-/** What the chosen period can be compared with, and its name after "compared with". */
+/** The comparisons to choose from, and their names after "compared with". */
 export const COMPARISONS = [
   ['previous', 'the period before'],
   ['year', 'the same weeks a year before'],
@@ -16,7 +16,7 @@ export const COMPARISONS = [
 ] as const
 export type Comparison = (typeof COMPARISONS)[number][0]
 
-/** What the reader has chosen to see. */
+/** The choices of the reader. */
 export interface View {
   readonly organisation: Organisation
   /** One of `RANGES`. */
@@ -37,21 +37,21 @@ interface Span {
   readonly last: string
 }
 
-/** The days of the chosen period; null without any day. */
+/** The days of the chosen period; null if there are no days. */
 function chosenSpan({ organisation: { last_day: last }, days }: View): Span | null {
   return last === null ? null : { first: daysAfter(last, 1 - days), last }
 }
 
-/** 52 weeks, so that weekdays are compared with themselves. */
+/** 52 weeks, so that equal weekdays are compared. */
 const YEAR = 364
 
-/** How many days the compared period lies before the chosen one; null without any. */
+/** Days from the compared period to the chosen one; null without a comparison. */
 export function comparedDays({ compare, days }: View): number | null {
   if (compare === 'none') return null
   return compare === 'year' ? YEAR : days
 }
 
-/** The days that the chosen period is compared with; null without any. */
+/** The days of the compared period; null without a comparison. */
 export function comparedSpan(view: View): Span | null {
   const span = chosenSpan(view)
   const back = comparedDays(view)
@@ -59,12 +59,12 @@ export function comparedSpan(view: View): Span | null {
   return { first: daysAfter(span.first, -back), last: daysAfter(span.last, -back) }
 }
 
-/** Whether the history has the whole of a span. */
+/** Whether the history covers the whole span. */
 export function isInHistory({ organisation: { first_day: first } }: View, span: Span): boolean {
   return first !== null && first <= span.first
 }
 
-/** The totals of the chosen period, and of what it is compared with where history goes back so far. */
+/** The totals of the chosen period, and of the compared period if the history covers it. */
 export function totals({ organisation, days, team, compare }: View): {
   readonly now: Period | undefined
   readonly before: Period | undefined
@@ -77,7 +77,9 @@ export function totals({ organisation, days, team, compare }: View): {
 export const ABOUT_TEAMS =
   'Teams that never had five active people stand together as “(small teams)”, with the next larger one where they are fewer than five people; those beyond the 30 with most people as “(… other teams)”.'
 
-/** The teams with a period of their own, those with most credits first, and last what stands for the others. */
+/**
+ * Teams with their own totals: those with the most credits first, and the sum of the others last.
+ */
 export function teamsOf({ organisation, days }: Pick<View, 'organisation' | 'days'>): Period[] {
   return organisation.periods
     .filter((each) => each.days === days && each.period === 'current' && each.team !== null)
@@ -85,25 +87,25 @@ export function teamsOf({ organisation, days }: Pick<View, 'organisation' | 'day
     .sort((a, b) => Number(areOthers(a.team ?? '')) - Number(areOthers(b.team ?? '')))
 }
 
-/** Whether a name stands for all teams beyond the largest. */
+/** Whether a name stands for the sum of the smaller teams. */
 export function areOthers(team: string): boolean {
   return /^\(\d+ other teams\)$/.test(team)
 }
 
-/** The rows of the chosen period: those that begin in it. */
+/** The rows that begin in the chosen period. */
 export function inRange<Row>(view: View, rows: readonly Row[], dayOf: (row: Row) => string): Row[] {
   const span = chosenSpan(view)
   return span === null ? [] : rows.filter((row) => dayOf(row) >= span.first)
 }
 
-/** `2026-11-01`, so many days after; before where they are below zero. */
+/** `2026-11-01` moved by a number of days, which may be negative. */
 export function daysAfter(day: string, days: number): string {
   const date = new Date(`${day}T00:00:00Z`)
   date.setUTCDate(date.getUTCDate() + days)
   return date.toISOString().slice(0, 10)
 }
 
-/** The rows of the newest week, day or month among them. */
+/** The rows of the newest week, day or month. */
 export function newest<Row>(rows: readonly Row[], dayOf: (row: Row) => string): Row[] {
   const last = rows.reduce((latest, row) => (dayOf(row) > latest ? dayOf(row) : latest), '')
   return rows.filter((row) => dayOf(row) === last)
@@ -113,7 +115,7 @@ export function sum(values: readonly (number | null)[]): number {
   return values.reduce<number>((total, value) => total + (value ?? 0), 0)
 }
 
-/** The row with most of something; what is not known is none. */
+/** The row with the highest value; unknown values do not count. */
 export function largest<T>(rows: readonly T[], of: (row: T) => number | null): T | undefined {
   return rows.toSorted((a, b) => (of(b) ?? 0) - (of(a) ?? 0))[0]
 }

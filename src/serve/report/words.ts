@@ -1,4 +1,4 @@
-/** How a report writes numbers and days: the same in the page and in the digest. */
+/** Numbers and days in words, the same in the page and in the digest. */
 
 const COMPACT = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 })
 const WHOLE = new Intl.NumberFormat('en', { maximumFractionDigits: 0 })
@@ -12,34 +12,34 @@ const DAY = new Intl.DateTimeFormat('en-GB', {
 const LIST = new Intl.ListFormat('en-GB')
 const MONTH = new Intl.DateTimeFormat('en-GB', { month: 'long', year: 'numeric', timeZone: 'UTC' })
 
-/** `1,234`, `64.4M`; an en dash for what is not known. */
+/** `1,234`, `64.4M`; an en dash for an unknown number. */
 export function amount(value: number | null | undefined): string {
   if (value === null || value === undefined) return '–'
   if (Math.abs(value) >= 100_000) return COMPACT.format(value)
   return (Math.abs(value) >= 100 ? WHOLE : FINE).format(value)
 }
 
-/** Of what an axis tells of a tick: its place, and all ticks. */
+/** The tick of an axis: its place, and all ticks. */
 type Ticks = [at?: number, ticks?: readonly number[]]
 
-/** On an axis, where all ticks are written alike. */
+/** A number on an axis, where all ticks have the same format. */
 export function tickAmount(value: number, ...[, ticks = []]: Ticks): string {
   return ticks.some((tick) => Math.abs(tick) >= 100_000) ? COMPACT.format(value) : amount(value)
 }
 
-/** Of a count on an axis: nothing between two whole numbers. */
+/** A count on an axis; empty between two whole numbers. */
 export function wholeAmount(value: number, ...place: Ticks): string {
   return Number.isInteger(value) ? tickAmount(value, ...place) : ''
 }
 
-/** `67%` of a share between 0 and 1. */
+/** `67%` for a share between 0 and 1. */
 export function percent(share: number | null | undefined): string {
   if (share === null || share === undefined || !Number.isFinite(share)) return '–'
   const value = share * 100
   return `${value !== 0 && Math.abs(value) < 1 ? FINE.format(value) : WHOLE.format(value)}%`
 }
 
-/** `up 12%`, `down 3%`, `unchanged`; null where there is nothing to compare with. */
+/** `up 12%`, `down 3%`, `unchanged`; null without a comparison. */
 export function change(now: number | null, before: number | null | undefined): string | null {
   if (now === null || before === null || before === undefined || before === 0) return null
   const share = now / before - 1
@@ -52,7 +52,7 @@ export function signed(value: number): string {
   return `${value < 0 ? '−' : '+'}${amount(Math.abs(value))}`
 }
 
-/** `Volume of use` of `volume of use`. */
+/** Capitalises the first letter: `Volume of use`. */
 export function capital(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`
 }
@@ -62,12 +62,12 @@ export function listText(texts: readonly string[]): string {
   return LIST.format(texts)
 }
 
-/** `23 Nov 2026` of an ISO day. */
+/** `23 Nov 2026` for an ISO day. */
 export function dayText(day: string): string {
   return DAY.format(new Date(`${day}T00:00:00Z`))
 }
 
-/** `November 2026` of `2026-11`. */
+/** `November 2026` for `2026-11`. */
 export function monthText(month: string): string {
   return MONTH.format(new Date(`${month}-01T00:00:00Z`))
 }
@@ -77,17 +77,17 @@ export function counted(value: number, one: string, many = `${one}s`): string {
   return `${amount(value)} ${value === 1 ? one : many}`
 }
 
-/** Organisations that the report leaves out: `1 more organisation is`. */
+/** The organisations that the report leaves out: `1 more organisation is`. */
 export function moreText(left: number): string {
   return left === 1 ? '1 more organisation is' : `${left} more organisations are`
 }
 
-/** Control characters, and those that turn the direction of the text around them. */
+/** Control characters, and characters that change the direction of the surrounding text. */
 const UNSEEN = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\u200e\u200f]/gu
 
 /**
- * A name as served, short enough for a label, and unable to turn the text around it. Names that
- * begin alike differ at their ends, so a long one loses its middle.
+ * A served name, shortened for a label, and without characters that change the direction of text. A
+ * long name loses its middle, because similar names differ at their ends.
  */
 export function nameText(name: string, length = 32): string {
   const letters = Array.from(name.replaceAll(UNSEEN, ' '))
@@ -98,7 +98,7 @@ export function nameText(name: string, length = 32): string {
   )
 }
 
-/** Whether a member stands for those that are not shown by name, as `(12 other teams)` does. */
+/** Whether a member stands for others that are not named, as `(12 other teams)` does. */
 export function isResidual(name: string): boolean {
   return name.startsWith('(')
 }

@@ -14,7 +14,7 @@ import {
 const [BLUE = QUIET, ORANGE = QUIET, GREEN = QUIET] = COLOURS
 const LIMIT = 'var(--bad)'
 
-/** Credits of a month day by day, and the fan of what it will come to, against the limit. */
+/** The credits of a month by day, and the range of the forecast, against the limit. */
 export function burnUp(rows: readonly Row<'forecast_days'>[]): Options {
   const last = rows.at(-1)
   if (last === undefined) return {}
@@ -23,7 +23,7 @@ export function burnUp(rows: readonly Row<'forecast_days'>[]): Options {
   const end = new Date(today.getTime() + last.days_left * 86_400_000)
   const isFan = p10 !== null && p50 !== null && p90 !== null && last.days_left > 0
   const highest = isFan ? p90 : last.month_to_date
-  // A limit far above would press the rest to the floor; then it has its name alone.
+  // A limit far above would flatten everything else; then only its name is shown.
   const isLimitNear = limit !== null && limit <= 2 * highest
   const so_far = rows.map((row) => ({ at: dateOf(row.day), value: row.month_to_date }))
   const now = { at: today, value: last.month_to_date }
@@ -87,15 +87,18 @@ function tipOf({ at, value }: { readonly at: Date; readonly value: number }): st
   return `${dayText(at.toISOString().slice(0, 10))}: ${amount(value)}`
 }
 
-/** What a step adds or takes away: the value before it, after it, and its name. */
+/** A step: the value before it, the value after it, and its name. */
 interface Step {
   readonly step: string
-  /** Null: a month, which is a value and no step. */
+  /** Null: a month, which has a value and is no step. */
   readonly change: number | null
   readonly total: number
 }
 
-/** From one month to the next, a bar for each step. A month is a point, so the axis may begin anywhere. */
+/**
+ * A bar for each step from one month to the next. A month is a point, so the axis may begin
+ * anywhere.
+ */
 export function waterfall(steps: readonly Step[], width: number): Options {
   const isMonth = ({ change }: Step): boolean => change === null
   const text = ({ change, total }: Step): string =>

@@ -1,6 +1,6 @@
 type Child = Node | string | null
 
-/** An element with attributes and children. Text is text, whatever stands in it. */
+/** An element with attributes and children. Text is inserted as text, never as HTML. */
 export function element<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   attributes: Readonly<Record<string, string>>,
@@ -12,7 +12,7 @@ export function element<Tag extends keyof HTMLElementTagNameMap>(
   return made
 }
 
-/** A labelled `<select>`, which works by keyboard and reads aloud. */
+/** A labelled `<select>`, for keyboards and screen readers. */
 export function choice(
   label: string,
   options: readonly (readonly [value: string, text: string])[],

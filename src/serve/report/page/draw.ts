@@ -21,7 +21,7 @@ import {
   type Options,
 } from './marks.ts'
 
-/** The drawing of each chart by its id. Charts without one are tables. */
+/** The drawing of each chart, by its id. Charts without a drawing are tables. */
 export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
   drawn(adoption.activeUsers, (rows) => ({
     x: time,
@@ -265,7 +265,7 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
   }),
 ])
 
-/** More bars are no picture. */
+/** More bars are unreadable. */
 const LISTED = 20
 
 const time: Plot.ScaleOptions = { type: 'utc', label: null }
@@ -285,7 +285,7 @@ const credits: Plot.ScaleOptions = {
 const share: Plot.ScaleOptions = { grid: true, domain: [0, 1], tickFormat: percent }
 const days28 = Array.from({ length: 29 }, (_, days) => days)
 
-/** A quarter of a year at least, so that a short history has no broad cells. */
+/** At least a quarter of a year, so that the cells of a short history are not too wide. */
 function weeksOf(rows: readonly { readonly week_number: number }[]): number[] {
   const length = Math.max(13, ...rows.map((row) => row.week_number))
   return Array.from({ length }, (_, week) => week + 1)
@@ -303,7 +303,7 @@ function titleOfDays(row: { readonly active_days: number; readonly users: number
   return `${row.active_days} days: ${row.users}`
 }
 
-/** The repositories that are least ready; more than eight lines look alike. */
+/** The repositories with the lowest readiness; more than eight lines look alike. */
 function lowest(rows: readonly Row<'readiness'>[], width: number): Options {
   const shown = rows.toSorted((a, b) => a.pass_rate - b.pass_rate).slice(0, 12)
   return bars(
@@ -316,7 +316,7 @@ function lowest(rows: readonly Row<'readiness'>[], width: number): Options {
   )
 }
 
-/** Of `host/organisation/repository`, what tells it apart. */
+/** The distinctive part of `host/organisation/repository`. */
 function shortName({ repository }: { readonly repository: string }): string {
   return repository.split('/').slice(-2).join('/')
 }

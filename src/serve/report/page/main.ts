@@ -9,7 +9,7 @@ import { choice, element, saveButton } from './dom.ts'
 import { DRAWINGS } from './draw.ts'
 import { unpack } from './unpack.ts'
 
-/** What the reader chose; kept in the address, so that a link opens the same view. */
+/** The choices of the reader, kept in the address, so that a link opens the same view. */
 interface Choice {
   readonly org: string
   readonly days: number
@@ -141,7 +141,7 @@ function body(view: View): HTMLElement[] {
   ]
 }
 
-/** The charts of a section that have something to show, and what is said of the others. */
+/** The charts of a section that have data, and a note about the others. */
 function section({ title, charts }: Section, view: View): HTMLElement {
   const read = charts.map((chart) => ({ chart, ...chart.read(view) }))
   const shown = read.filter(({ rows }) => rows.length > 0)
@@ -209,7 +209,7 @@ function meanings(figures: readonly Headline[]): HTMLElement {
   )
 }
 
-/** What a metric means, as `metrics.yml` says. */
+/** The meaning of a metric, from `metrics.yml`. */
 function meaning(name: string): HTMLElement[] {
   return data.metrics
     .filter((metric) => metric.name === name)
@@ -225,7 +225,7 @@ function meaning(name: string): HTMLElement[] {
     )
 }
 
-/** A title that says what the chart shows, the chart, its table, and how it is computed. */
+/** A title that states the finding, the chart, its table, and how it is computed. */
 function figure({ chart, finding, rows }: Shown, view: View): HTMLElement {
   const isDrawn = DRAWINGS.has(chart.id)
   const name = chart.compared === null ? null : comparedName(view)
@@ -260,7 +260,7 @@ interface Shown extends Reading<TableRow> {
 
 type TableRow = Readonly<Record<string, Cell>>
 
-/** More rows are of no use to a reader; the file has them all. */
+/** More rows do not help a reader; the downloaded file has all. */
 const LISTED = 200
 
 function table({ columns, about }: Chart, rows: readonly TableRow[]): HTMLElement {
@@ -330,10 +330,10 @@ function footer(): HTMLElement {
   )
 }
 
-/** Of a drawing, in pixels. */
+/** Width of a drawing, in pixels. */
 const TALL = 560
 
-/** A page that is not shown yet has no width. */
+/** A hidden page has no width. */
 const NARROWEST = 240
 
 function draw(content: HTMLElement, view: View | null): void {
@@ -342,11 +342,11 @@ function draw(content: HTMLElement, view: View | null): void {
     const width = Math.max(place.clientWidth, NARROWEST)
     const drawing = DRAWINGS.get(place.dataset['chart'] ?? '')?.(view, width) ?? null
     place.replaceChildren(...(drawing === null ? [] : [drawing]))
-    // Two charts stand beside one that is so high.
+    // Two charts fit beside one this high.
     place.closest('figure')?.classList.toggle('tall', place.clientHeight > TALL)
   }
 }
 
-// Last: what stands above is initialised.
+// Last, when everything above is initialised.
 const root = document.getElementById('report')
 if (root !== null) start(root)

@@ -4,20 +4,20 @@ import type { View } from '../view.ts'
 import { amount, nameText, wholeAmount } from '../words.ts'
 
 type Drawing = SVGSVGElement | HTMLElement
-/** Draws a chart for a view in so many pixels; null where it has no rows. */
+/** Draws a chart for a view at a width in pixels; null without rows. */
 export type Draw = (view: View, width: number) => Drawing | null
 
-/** Colours by place; the style sheet has them for light, dark and print. */
+/** Colours by position; the style sheet defines them for light, dark and print. */
 export const COLOURS = Array.from({ length: 8 }, (_, at) => `var(--series-${at + 1})`)
 export const QUIET = 'var(--quiet)'
-/** The series of the compared period: dashed, and without a colour of its own. */
+/** The series of the compared period: dashed, without its own colour. */
 export const COMPARED = 'Compared'
 const HEIGHT = 240
-/** Of a letter of a label, and of a line of it, in pixels. */
+/** The width of a letter and the height of a line of a label, in pixels. */
 const LETTER = 6.1
 const LINE = 13
 
-/** A name beside the value that it names, to the right of a plot. */
+/** A name to the right of a plot, at the height of its value. */
 export interface EndLabel {
   readonly value: number
   readonly text: string
@@ -25,7 +25,7 @@ export interface EndLabel {
 }
 
 export interface Options extends Plot.PlotOptions {
-  /** Series by colour; they are named above the plot unless each is named to its right. */
+  /** Series by colour; a legend above the plot names them unless names are to its right. */
   readonly legend?: readonly string[]
   /** Names to the right of the plot. */
   readonly ends?: readonly EndLabel[]
@@ -58,17 +58,17 @@ export function drawn<Row>(
   ]
 }
 
-/** Room for a name of so many letters, and for no more than a third of the drawing. */
+/** The width of a name with that many letters, at most a third of the drawing. */
 export function marginFor(letters: number, width: number): number {
   return Math.min(Math.ceil(15 + letters * LETTER), Math.max(width / 3, 80))
 }
 
-/** The letters of a name for which there is room. */
+/** As many letters of a name as fit. */
 export function lettersIn(margin: number): number {
   return Math.floor((margin - 14) / LETTER)
 }
 
-/** One picture with a name to assistive technology: its parts have no names. */
+/** One picture with a name for assistive technology: its parts have no names. */
 function asPicture(drawing: Drawing & Plot.Plot, ends: readonly EndLabel[]): Drawing {
   const svg = drawing.querySelector('svg.plot') ?? drawing
   svg.setAttribute('role', 'img')
@@ -77,7 +77,7 @@ function asPicture(drawing: Drawing & Plot.Plot, ends: readonly EndLabel[]): Dra
   return drawing
 }
 
-/** Only a drawn plot knows where its values are. */
+/** The positions of the values are known only after drawing. */
 function nameEnds(svg: Element, plot: Plot.Plot, ends: readonly EndLabel[]): void {
   const [x, y] = [plot.scale('x'), plot.scale('y')]
   if (x === undefined || y === undefined) return
@@ -103,7 +103,7 @@ function numbersOf(range: Iterable<unknown> | undefined): number[] {
   return [...(range ?? [])].map(Number)
 }
 
-/** Moves names apart that would cover each other: down, and up where the plot ends. */
+/** Moves overlapping names apart: down, and up at the end of the plot. */
 function spread<T extends { readonly at: number }>(labels: readonly T[], bottom: number): T[] {
   const placed: T[] = []
   for (const label of labels.toSorted((a, b) => a.at - b.at)) {
@@ -142,7 +142,7 @@ function colourOf(place: number): string {
   return COLOURS[place % COLOURS.length] ?? QUIET
 }
 
-/** A line for each series, named at its end; more than eight cannot be distinguished by colour. */
+/** A line for each series, named at its end; colours cannot distinguish more than eight. */
 export function lines(
   points: readonly Point[],
   order?: readonly string[],
@@ -174,7 +174,7 @@ export function lines(
   }
 }
 
-/** The radius: a few points make no line, very many no points. */
+/** The radius: few points make no line, very many need none. */
 function dotOf(points: number): number {
   if (points < 10) return 3.5
   return points > 200 ? 0 : 1.5
@@ -189,7 +189,7 @@ function ranked(last: ReadonlyMap<string, Point>): string[] {
   return [...last].sort((a, b) => (b[1].value ?? 0) - (a[1].value ?? 0)).map(([name]) => name)
 }
 
-/** Stacked bars, one a week or a day. Each series is named beside the last bar if that has it. */
+/** Stacked bars, one a week or a day. A series in the last bar is named beside it. */
 export function timeBars(
   points: readonly Point[],
   names: readonly string[],
@@ -215,7 +215,10 @@ export function timeBars(
   }
 }
 
-/** The middle of each part of the last bar: parts above zero are stacked, and parts below it. */
+/**
+ * The middle of each part of the last bar. Parts above zero and parts below zero are stacked
+ * separately.
+ */
 function lastBar(points: readonly Point[], names: readonly string[]): EndLabel[] {
   const last = Math.max(...points.map(({ at }) => Number(at)))
   const parts = new Map(

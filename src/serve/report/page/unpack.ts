@@ -1,13 +1,13 @@
 import type { ReportData } from '../data.ts'
 
-/** The data that the page holds: of each list of rows, its columns (`html.ts` packs them). */
+/** The data in the page: each list of rows is stored as columns (packed by `html.ts`). */
 export function unpack(text: string): ReportData {
   const packed: unknown = JSON.parse(text, (_, value: unknown) => rowsOf(value))
   if (!isReport(packed)) throw new Error('the report holds no data')
   return packed
 }
 
-/** An object of nothing but lists of one length was a list of rows. */
+/** An object that contains only lists of one length was a list of rows. */
 function rowsOf(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   const columns = Object.entries(value)
