@@ -103,7 +103,7 @@ describe('a rate limit', () => {
 
 /**
  * The nights are a fixed sample: the bounds hold for nearly all nights, not for every one. Of 1,500
- * nights without headers, two took 1.102 times the ideal once learned, and three had 1.2 % refused.
+ * first nights without headers, three had 1.2 % of their requests refused.
  */
 const SAMPLE = 20_260_310
 

@@ -153,11 +153,14 @@ export class Pacer {
     this.#resumeAt = Math.max(this.#resumeAt, now + waitMs)
   }
 
-  /** The limit to remember; undefined if none was met. */
+  /**
+   * The limit to remember; undefined if none was met. Its rate is above the lowest plausible one,
+   * with which the next run would take up to a tenth longer than the limit requires.
+   */
   learned(): LearnedLimit | undefined {
     if (this.#limit !== undefined && isMeasured(this.#limit)) {
-      const { low, burst, measuredAt } = this.#limit
-      return { rate: low, burst, source: 'refusals', measuredAt }
+      const { low, high, burst, measuredAt } = this.#limit
+      return { rate: low ** 0.75 * high ** 0.25, burst, source: 'refusals', measuredAt }
     }
     const { refill = 0, remaining = 0, limit = 0, at = 0 } = this.#quota ?? {}
     if (refill === 0 || remaining > limit / 2) return undefined
