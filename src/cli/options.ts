@@ -43,7 +43,9 @@ export function configuredNames(config: Pick<Config, 'hosts'>): string[] {
 /** Which intervals to request, and of which organisations. */
 export const selectionOptions = {
   ...rangeOptions,
-  only: text(`only these resources, separated by commas: ${ALL_NAMES.join(', ')}`),
+  only: texts(
+    `only these resources; repeat it, or use commas, for several: ${ALL_NAMES.join(', ')}`,
+  ),
   session: texts('id of a session to request even if it is not due; can be repeated'),
   message: texts('a message to request, as <session id>/<message id>; can be repeated'),
   refetch: flag('request every day of the range again, even if it has landed'),
@@ -70,7 +72,8 @@ export function selectionOf(
   config: Pick<Config, 'hosts'>,
 ): SyncSelection {
   const { only } = flags
-  const names = only === undefined ? undefined : listOf(only, '--only', 'resource', ALL_NAMES)
+  const names =
+    only === undefined ? undefined : listOf(only.join(','), '--only', 'resource', ALL_NAMES)
   const sessions = (flags.session ?? []).map((id) => idOf(id, '--session'))
   const messages = (flags.message ?? []).map(messageIdOf)
   const isAsked = (name: EntityResource): boolean => names?.includes(name) ?? true

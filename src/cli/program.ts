@@ -1,7 +1,7 @@
 import yargs, { type Argv } from 'yargs'
 import { AppError, ExitCode, UsageError } from '../lib/errors.ts'
 import { nearest, safeText } from '../lib/text.ts'
-import { diskFault } from '../lib/disk.ts'
+import { accessFault, diskFault } from '../lib/disk.ts'
 import { version } from '../lib/package.ts'
 import { helpWidth, NAME, register, report, type Screen, type Terminal } from './command.ts'
 import { COMMANDS } from './commands.ts'
@@ -44,8 +44,9 @@ export async function program(argv: readonly string[], screen: Screen): Promise<
     .epilogue(EPILOGUE)
     .fail((message: string | null, error: Error | undefined) => {
       const unquoted = argv[0] === 'query' ? QUOTE_IT : ''
+      const problem = unknownCommand(message, argv[0]) ?? message
       throw (
-        error ?? wrongArguments(message ?? 'the arguments could not be parsed', unquoted, options)
+        error ?? wrongArguments(problem ?? 'the arguments could not be parsed', unquoted, options)
       )
     })
   const context = { terminal, options, done: (code: ExitCode) => void (exitCode = code) }
@@ -59,7 +60,11 @@ export async function program(argv: readonly string[], screen: Screen): Promise<
     return exitCode
   } catch (error) {
     const failure = isOfParser(error) ? wrongArguments(error.message, '') : error
-    return say(diskFault(failure) ?? failure, argv.includes('--debug'), terminal)
+    return say(
+      diskFault(failure) ?? accessFault(failure) ?? failure,
+      argv.includes('--debug'),
+      terminal,
+    )
   }
 }
 
@@ -95,6 +100,13 @@ function safeTerminal({ out, err, ask, ...screen }: Screen): Terminal {
 }
 
 const QUOTE_IT = 'Quote the statement: agent-warehouse query "select …". '
+
+/** Names a command that does not exist: the parser would also name its options as unknown. */
+function unknownCommand(message: string | null, first = '-'): string | undefined {
+  const isUnknown = message?.startsWith('Unknown argument') === true && !first.startsWith('-')
+  const names = COMMANDS.map(([usage]) => usage.split(' ', 1)[0])
+  return isUnknown && !names.includes(first) ? `there is no command '${first}'` : undefined
+}
 
 /** One line, never the whole help; for an unknown option, the hint names the nearest one. */
 function wrongArguments(message: string, hint: string, options: Iterable<string> = []): UsageError {

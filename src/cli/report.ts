@@ -1,5 +1,7 @@
-import { join, resolve } from 'node:path'
+import { realpathSync } from 'node:fs'
+import { basename, dirname, join, resolve, sep } from 'node:path'
 import { REPORT_FORMATS } from '../config/config.ts'
+import { UsageError } from '../lib/errors.ts'
 import { size } from '../lib/text.ts'
 import { writeDocs } from '../pipeline/publish.ts'
 import { reportOn } from '../pipeline/report.ts'
@@ -26,7 +28,7 @@ export const reportCommand = defineCommand({
   },
   run: async (flags, terminal) => {
     const { dataFolder } = configured(flags, terminal)
-    const path = resolve(terminal.cwd, flags.out ?? reportPath(dataFolder, flags.format))
+    const path = outputPath(flags, terminal, dataFolder) ?? reportPath(dataFolder, flags.format)
     const organisations = (flags.org ?? []).flatMap((text) => text.split(','))
     const choice = {
       organisations: organisations.map((name) => name.trim()),
@@ -54,7 +56,8 @@ export const docsCommand = defineCommand({
   },
   run: async (flags, terminal) => {
     const config = configured(flags, terminal)
-    const path = resolve(terminal.cwd, flags.out ?? join(config.dataFolder, 'docs', 'index.html'))
+    const { dataFolder } = config
+    const path = outputPath(flags, terminal, dataFolder) ?? join(dataFolder, 'docs', 'index.html')
     const written = await writeDocs(config, path, (message) => {
       terminal.err(`${message}\n`)
     })
@@ -64,3 +67,39 @@ export const docsCommand = defineCommand({
     }
   },
 })
+
+/** What commands may write in the data folder at a path of the user. */
+const FOR_OUTPUT = ['report', 'docs', 'exports']
+
+/**
+ * The file in `--out`; undefined without the option.
+ *
+ * @throws UsageError for a file in the data folder that another command owns.
+ */
+function outputPath(
+  { out }: { readonly out?: string | undefined },
+  { cwd }: { readonly cwd: string },
+  dataFolder: string,
+): string | undefined {
+  if (out === undefined) return undefined
+  const path = resolve(cwd, out)
+  const within = real(path)
+  const folder = `${real(dataFolder)}${sep}`
+  if (!within.startsWith(folder)) return path
+  const [first = '', ...below] = within.slice(folder.length).split(sep)
+  const isFree =
+    below.length === 0 ? !first.startsWith('warehouse.duckdb') : FOR_OUTPUT.includes(first)
+  if (isFree) return path
+  throw new UsageError(`--out: ${path} is a file of the data folder`, {
+    hint: `Name a file outside, or below ${FOR_OUTPUT.map((name) => join(dataFolder, name)).join(', ')}.`,
+  })
+}
+
+/** The path with links resolved, as far as it exists. */
+function real(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return dirname(path) === path ? path : join(real(dirname(path)), basename(path))
+  }
+}

@@ -59,6 +59,9 @@ interface Stop extends Pick<World, 'signal' | 'hangUp'> {
   readonly close: () => void
 }
 
+/** The last one comes when a terminal or a connection to it is closed. */
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
 /** The first signal stops new requests, the second running work, the third the process. */
 function stopOnSignals(emit: (event: RunEvent) => void): Stop {
   const [asking, underWay] = [new AbortController(), new AbortController()]
@@ -67,7 +70,7 @@ function stopOnSignals(emit: (event: RunEvent) => void): Stop {
   let grace: NodeJS.Timeout | undefined
   const close = (): void => {
     clearTimeout(grace)
-    for (const name of ['SIGINT', 'SIGTERM']) process.off(name, onSignal)
+    for (const name of SIGNALS) process.off(name, onSignal)
   }
   const onSignal = (name: NodeJS.Signals): void => {
     const reason = new DeferredError(`stopped by ${name}`, {
@@ -85,6 +88,6 @@ function stopOnSignals(emit: (event: RunEvent) => void): Stop {
       underWay.abort(reason)
     }, GRACE_MS)
   }
-  for (const name of ['SIGINT', 'SIGTERM']) process.on(name, onSignal)
+  for (const name of SIGNALS) process.on(name, onSignal)
   return { signal: asking.signal, hangUp: underWay.signal, close }
 }

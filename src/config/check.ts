@@ -21,12 +21,21 @@ export function check<T>(schema: z.ZodType<T>, value: unknown, where: string, hi
       hint: suggestion(key, known),
     })
   }
-  const shown = typeof value === 'string' || typeof value === 'number' ? ` '${value}'` : ''
-  const message = `${where}${path}:${shown} ${issue?.message ?? 'is not valid'}`
+  const message = `${where}${path}:${shown(value, issue)} ${issue?.message ?? 'is not valid'}`
   throw new UsageError(message, hint === undefined ? {} : { hint })
 }
 
 type Issue = z.core.$ZodIssue
+
+const MOST_SHOWN = 80
+
+/** The wrong value; not a text in place of settings, which may be a file with a key. */
+function shown(value: unknown, issue: Issue | undefined): string {
+  if (typeof value === 'number') return ` '${value}'`
+  const isSettings = issue?.code === 'invalid_type' && issue.expected === 'object'
+  if (typeof value !== 'string' || isSettings) return ''
+  return ` '${value.length > MOST_SHOWN ? `${value.slice(0, MOST_SHOWN)}…` : value}'`
+}
 
 /** The issue to report: an unknown name first, because a misspelt setting is also a missing one. */
 function worst(issues: readonly Issue[]): Issue | undefined {

@@ -99,9 +99,17 @@ const DEFAULTS = {
   keepPublished: 3,
 }
 
-const positive = z.coerce.number('must be a number above 0').positive('must be a number above 0')
+/** A number, or text that spells one: not `true`, and not a list, which a cast would accept. */
+const number = (message: string): z.ZodType<number> =>
+  z.preprocess(
+    (value) => (typeof value === 'string' && value.trim() !== '' ? Number(value) : value),
+    z.number(message),
+  )
+
+const ABOVE_ZERO = 'must be a number above 0'
+const positive = number(ABOVE_ZERO).pipe(z.number().positive(ABOVE_ZERO))
 const WHOLE = 'must be a whole number above 0'
-const count = z.coerce.number(WHOLE).int(WHOLE).positive(WHOLE)
+const count = number(WHOLE).pipe(z.number().int(WHOLE).positive(WHOLE).max(1000))
 
 const fileSchema = z.strictObject({
   data: z.string().min(1).optional(),
@@ -202,10 +210,13 @@ export function loadConfig(flags: ConfigFlags, environment: Environment, cwd: st
 
 const SIZE_HINT = 'Write a number with MB, GB, MiB or GiB, for example 2GB.'
 
-/** Characters that DuckDB reads as a pattern, and invisible ones. */
+/** Characters that DuckDB reads as a pattern, and control characters. */
 const UNUSABLE = /[?*[\]\\\p{Cc}]/u
 
-const FOLDERS = ['lake', 'lake/raw', 'lake/base', 'quarantine', 'runs', 'state']
+const FOLDERS = [
+  ...['lake', 'lake/raw', 'lake/base', 'quarantine', 'runs', 'state'],
+  ...['seeds', 'snapshots', 'published', 'exports', 'report', 'docs', 'target'],
+]
 
 /**
  * @throws UsageError for a path that DuckDB would misread, and for a file in place of the data
@@ -216,7 +227,7 @@ function checkFolder(path: string): string {
   if (character !== undefined) {
     const has = `${JSON.stringify(path)} has ${JSON.stringify(character)} in its path`
     throw new UsageError(`the data folder ${has}`, {
-      hint: 'DuckDB reads ? * [ ] and \\ as a pattern. Name another folder with --data or AGENT_WAREHOUSE_DATA.',
+      hint: 'The path must not contain ? * [ ] or \\, which DuckDB reads as a pattern, or a control character. Name another folder with --data or AGENT_WAREHOUSE_DATA.',
     })
   }
   if (isFile(path) || isFile(dirname(path))) {

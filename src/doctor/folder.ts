@@ -74,6 +74,13 @@ export async function checkWarehouse(dataFolder: string): Promise<Finding[]> {
   const path = warehousePath(dataFolder)
   const verdict = await verifyPublished(path)
   if (verdict.state === 'absent') {
+    const last = (await readRecords(path)).at(-1)
+    if (last !== undefined) {
+      const message = `${path} is gone; run ${last.runId} published it`
+      return [
+        wrong('warehouse', ExitCode.partial, message, 'agent-warehouse build writes it again.'),
+      ]
+    }
     return [warning('warehouse', 'nothing is published yet', 'To publish: agent-warehouse run.')]
   }
   if (verdict.state === 'changed') {

@@ -50,7 +50,10 @@ function checkFiles(orgId: string, ledger: Ledger, inLake: readonly RawDay[]): F
   const missing = intervalsWithoutFile(ledger.values(), inLake)
   const files = [...ledger.values()].filter(({ file }) => file !== null).length
   if (missing.length === 0)
-    return ok('files', `${orgId}: all ${files} files that the ledger lists exist`)
+    return ok(
+      'files',
+      `${orgId}: all ${files} files that the ledger lists exist; --all also reads them`,
+    )
   const message = `${orgId}: ${missing.length} of ${files} files that the ledger lists are missing: ${listed(missing)}`
   return wrong(
     'files',

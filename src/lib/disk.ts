@@ -1,7 +1,7 @@
 import { constants, mkdirSync } from 'node:fs'
 import { access, rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { AppError, messageOf } from './errors.ts'
+import { AppError, messageOf, UsageError } from './errors.ts'
 import { codeOf, isMissing, removeFile, syncFolder, temporaryPath, writeAtomic } from './files.ts'
 
 /**
@@ -55,6 +55,17 @@ export function diskFault(error: unknown): AppError | undefined {
   if (fault === undefined) return diskFault(error.cause)
   return new AppError(`${fault.what}: ${messageOf(error)}`, {
     hint: 'Fix that and run again: what has landed is kept, and what was published is unchanged.',
+    cause: error,
+  })
+}
+
+/** Turns a refused access to a file into an expected failure; undefined for any other error. */
+export function accessFault(error: unknown): UsageError | undefined {
+  if (!(error instanceof Error) || error instanceof AppError) return undefined
+  const code = codeOf(error)
+  if (code !== 'EACCES' && code !== 'EPERM') return undefined
+  return new UsageError(`this user may not access a file: ${error.message}`, {
+    hint: 'Fix its permissions, or run as its owner. AGENT_WAREHOUSE_UMASK=027 lets the group read what runs write.',
     cause: error,
   })
 }

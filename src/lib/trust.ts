@@ -28,15 +28,17 @@ export function isSafe({ protocol, hostname }: URL): boolean {
  *   user, a query or a fragment.
  */
 export function addressOf(text: string, what: string, hint: string): string {
-  if (!URL.canParse(text)) throw new UsageError(`${what}: '${text}' is not a URL`, { hint })
+  // the value is not quoted: it may be a key in the wrong variable, or hold a password
+  if (!URL.canParse(text)) throw new UsageError(`${what} is not a URL`, { hint })
   const url = new URL(text)
-  if (!isSafe(url)) {
-    throw new UsageError(`${what}: '${text}' is not https`, {
-      hint: 'A key is sent over https only; plain http is for loopback addresses.',
-    })
-  }
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
     throw new UsageError(`${what} must consist of a host and a path only`, { hint })
+  }
+  if (!isSafe(url)) {
+    const shown = url.protocol === 'http:' ? `: '${text}'` : ''
+    throw new UsageError(`${what}${shown} is not https`, {
+      hint: 'A key is sent over https only; plain http is for loopback addresses.',
+    })
   }
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`
 }

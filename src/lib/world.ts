@@ -63,7 +63,7 @@ export interface World {
   /** A number in [0, 1). */
   readonly random: () => number
   readonly emit: (event: RunEvent) => void
-  /** Aborts on SIGINT and SIGTERM: nothing more is asked for; requests under way may finish. */
+  /** Aborts on SIGINT, SIGTERM and SIGHUP: no more requests are sent; running ones may finish. */
   readonly signal: AbortSignal
   /** Aborts some time after `signal`, or at a second one: requests under way end too. */
   readonly hangUp: AbortSignal

@@ -184,9 +184,12 @@ export function verdictOf(summary: Summary): string {
       return `Not published: ${failed}; the previous warehouse stays in place.`
     case 'locked':
       return `Locked: ${because ?? 'another run holds the data folder'}`
-    case 'usage':
-      // a seed or a model may be invalid, which a run finds after it has landed days
-      return `${totals.asked > totals.left ? 'Not published' : 'Not run'}: ${because ?? 'the arguments or the configuration are invalid'}`
+    case 'usage': {
+      // one of several organisations, or after days have landed a seed or a model, may be invalid
+      const notRun = totals.asked > totals.left ? 'Not published' : 'Not run'
+      const what = because ?? 'the arguments or the configuration are invalid'
+      return published === null ? `${notRun}: ${what}` : `Partial: ${what}; the rest was published`
+    }
     case 'failed':
       return `Failed: ${because ?? 'an unexpected error ended the run'}`
   }

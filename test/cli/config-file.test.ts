@@ -23,7 +23,10 @@ const ACME = 'name: acme, base_url: https://api.example.com, key_env: KEY'
 
 describe('a configuration file', () => {
   it.each([
-    ['hello', "{file}: 'hello' must be settings in the form name: value"],
+    ['sk-a-key', '{file}: must be settings in the form name: value'],
+    ['rate: true', '{file} rate: must be a number above 0'],
+    ['rate: [2]', '{file} rate: must be a number above 0'],
+    ['concurrency: 5000000', '{file} concurrency: must be at most 1000'],
     ['[]', '{file}: must be settings in the form name: value'],
     ['data: 5', '{file} data: must be text'],
     ['data: ""', '{file} data: must not be empty'],
@@ -72,6 +75,13 @@ describe('a configuration file', () => {
     ['exports:\n\t- csv\n', '{file}: Tabs are not allowed as indentation at line 2, column 1'],
   ])('%j is not one YAML document of settings', async (text, message) => {
     expect((await errorFor(text)).message).toBe(message)
+  })
+
+  it('with a very long value shows only its beginning', () => {
+    const environment = { AGENT_WAREHOUSE_RATE: 'x'.repeat(1_000_000) }
+    expect(() => loadConfig({}, environment, '/')).toThrow(
+      `AGENT_WAREHOUSE_RATE: '${'x'.repeat(80)}…' must be a number above 0`,
+    )
   })
 
   it('with a byte order mark and line ends of Windows is read', async () => {

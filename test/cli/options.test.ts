@@ -51,6 +51,11 @@ describe('the selection of resources', () => {
     expect(entities?.resources).toEqual(['sessions', 'hook_events'])
   })
 
+  it('takes every --only that is given', () => {
+    const { resources } = parse('--only', 'tokens', '--only', 'users')
+    expect(resources?.map(({ name }) => name)).toEqual(['tokens', 'users'])
+  })
+
   it('takes ids from --session and --message, which can be repeated', () => {
     const { entities } = parse(
       '--session',
@@ -154,7 +159,8 @@ describe('an option of the stand-in platform', () => {
 })
 
 describe('a repeated option', () => {
-  const plan = ['plan', '--json', '--only', 'users', '--only', 'sessions,messages']
+  const range = ['--from', '2026-02-01', '--from', '2026-02-02']
+  const plan = ['plan', '--json', ...range, '--only', 'sessions', '--only', 'messages']
   it.each<[string[], number[]]>([
     [
       ['--session', 'a'],
@@ -168,7 +174,7 @@ describe('a repeated option', () => {
       ['--session', 'a', '--message', 'a/m', '--message', 'b/m'],
       [1, 2],
     ],
-  ])('counts each value of %j, but only the last value of --only', async (args, requests) => {
+  ])('counts each value of %j and of --only, but only the last value of --from', async (args, requests) => {
     const { run } = await stage()
     const { code, out, err } = await run([...plan, ...args])
     expect(code, err).toBe(0)

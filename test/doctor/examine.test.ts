@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { loadConfig } from '../../src/config/config.ts'
 import { examine } from '../../src/doctor/examine.ts'
 import { exitCodeOf, type Finding } from '../../src/doctor/finding.ts'
+import { writeRecords } from '../../src/lake/published-record.ts'
 import { lock } from '../../src/lib/lock.ts'
 import { rememberOrganisation } from '../../src/lake/organisations.ts'
 import type { Day } from '../../src/lib/days.ts'
@@ -269,6 +270,19 @@ describe('doctor on the files of the data folder', () => {
     expect(problems(findings)).toEqual([NO_WAREHOUSE])
     expect(finding(findings, 'contents')?.message).toContain('all 24 files are unchanged')
     expect(await readdir(data, { recursive: true })).toEqual(before)
+  })
+
+  it('reports a published warehouse that is gone', async () => {
+    const { data, url } = await landed()
+    const record = { runId: 'r1', builtAt: '2026-01-15T06:00:00Z', asOf: null, sha256: 'a' }
+    const written = { bytes: 1, modifiedAt: '2026-01-15T06:00:00Z', content: 'b', meta: 'c' }
+    await writeRecords(join(data, 'warehouse.duckdb'), [{ ...record, ...written }])
+    const found = finding(await examined({ data, url }), 'warehouse')
+    expect(found).toMatchObject({
+      state: 'wrong',
+      hint: expect.stringContaining('build') as string,
+    })
+    expect(found?.message).toContain('is gone; run r1 published it')
   })
 
   it('reports a missing file', async () => {

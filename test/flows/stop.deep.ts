@@ -83,7 +83,7 @@ describe('law 4: a killed pagination', () => {
 })
 
 describe('a signal', () => {
-  it.each(['SIGINT', 'SIGTERM'] as const)(
+  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
     '%s lets the current page arrive, keeps it, and ends the run with exit code 4',
     async (signal) => {
       const { paged, data, environment } = await stage()

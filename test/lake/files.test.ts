@@ -2,8 +2,8 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { AppError } from '../../src/lib/errors.ts'
-import { diskFault } from '../../src/lib/disk.ts'
+import { AppError, UsageError } from '../../src/lib/errors.ts'
+import { accessFault, diskFault } from '../../src/lib/disk.ts'
 import {
   fromPathSegment,
   pathSegment,
@@ -67,5 +67,11 @@ describe('a disk error', () => {
   it('is not assumed for other errors', () => {
     expect(diskFault(system('EACCES'))).toBeUndefined()
     expect(diskFault('No space left on device')).toBeUndefined()
+  })
+
+  it.each(['EACCES', 'EPERM'])('of a refused access (%s) is wrong configuration', (code) => {
+    expect(accessFault(system(code))).toMatchObject({ exitCode: 2 })
+    expect(accessFault(system('EIO'))).toBeUndefined()
+    expect(accessFault(new UsageError('a', { cause: system(code) }))).toBeUndefined()
   })
 })

@@ -153,6 +153,11 @@ describe('the verdict', () => {
       'Not published: teams.csv:1: unknown column',
       [known, planned({ users: 2 }), ...landed(2), ended(2, 'teams.csv:1: unknown column')],
     ],
+    [
+      'usage',
+      "Partial: 'b': another's key; the rest was published",
+      [planned({ users: 2 }), ...landed(2), published, ended(2, "'b': another's key")],
+    ],
     ['failed', 'Failed: boom', [ended(1, 'boom')]],
     ['failed', 'Failed: an unexpected error ended the run', [ended(99)]],
     ['running', 'Under way: 2 of 5 intervals done.', [planned({ users: 5 }), ...landed(2)]],

@@ -17,10 +17,13 @@ describe('the client that the package exports', () => {
   })
 
   it.each([
-    [{ ...OPTIONS, baseUrl: '' }, "baseUrl: '' is not a URL"],
+    [{ ...OPTIONS, baseUrl: '' }, 'baseUrl is not a URL'],
     [{ ...OPTIONS, baseUrl: 'http://api.example.com' }, 'is not https'],
     [{ ...OPTIONS, appUrl: 'http://app.example.com' }, 'is not https'],
     [{ ...OPTIONS, appUrl: 'https://user:word@app.example.com' }, 'a host and a path'],
+    [{ ...OPTIONS, appUrl: 'http://user:word@app.example.com' }, 'a host and a path'],
+    [{ ...OPTIONS, baseUrl: 'a:key' }, 'baseUrl is not https'],
+    [{ ...OPTIONS, baseUrl: 'a-key' }, 'baseUrl is not a URL'],
     [{ ...OPTIONS, credential: '' }, 'the credential is empty'],
     [{ ...OPTIONS, credential: 'a\r\nb' }, 'the credential is empty, or contains characters'],
   ])('refuses %j', (options, message) => {

@@ -21,7 +21,7 @@ export async function forEachLimit<T>(
       await work(item).catch((error: unknown) => stops.push(asError(error)))
     }
   }
-  await Promise.all(Array.from({ length: concurrency }, worker))
+  await Promise.all(Array.from({ length: Math.min(concurrency, items.length) }, worker))
   const stop = stops.find((each) => !isExpected(each)) ?? stops[0]
   if (stop !== undefined) throw stop
 }

@@ -1,0 +1,40 @@
+import { mkdir, symlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { command } from '../support/command.ts'
+import { temporaryFolder } from '../support/helpers.ts'
+
+describe('the file in --out', () => {
+  it.each([
+    ['report', 'lake/raw/tokens/org=a/date=2026-01-14/a.parquet'],
+    ['report', 'warehouse.duckdb'],
+    ['docs', 'state/ledger/a.ndjson'],
+    ['docs', 'runs/index.html'],
+  ])('of %s cannot be %s of the data folder, also through a link', async (name, path) => {
+    const folder = await temporaryFolder()
+    const data = join(folder, 'data')
+    await mkdir(data)
+    await symlink(data, join(folder, 'link'))
+    for (const out of [join(data, path), join(folder, 'link', path)]) {
+      const { code, err } = await command([name, '--data', data, '--out', out])
+      expect(err).toContain(`--out: ${out} is a file of the data folder`)
+      expect(code).toBe(2)
+    }
+  })
+
+  it('can be below report, docs or exports, or next to the warehouse', async () => {
+    const data = await temporaryFolder()
+    for (const path of ['report/a.html', 'docs/a.html', 'exports/a.html', 'a.html']) {
+      const { err } = await command(['report', '--data', data, '--out', join(data, path)])
+      expect(err).toContain('there is no published warehouse')
+    }
+  })
+})
+
+describe('an unknown command', () => {
+  it('is named, and not its options', async () => {
+    const { code, err } = await command(['forge', '--data', 'x'])
+    expect(err.split('\n')[0]).toBe("agent-warehouse: there is no command 'forge'")
+    expect(code).toBe(2)
+  })
+})
