@@ -46,7 +46,7 @@ export function announce(
   const addressed = organisations.map(addressedEvent)
   const alike = new Map<string, ReturnType<typeof addressedEvent>>()
   for (const event of organisations.length > NAMED ? addressed : []) {
-    const hosts = event.origins.join(' ')
+    const hosts = event.addresses.join(' ')
     const first = alike.get(hosts)
     alike.set(hosts, first === undefined ? event : { ...first, others: (first.others ?? 0) + 1 })
   }

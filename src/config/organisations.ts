@@ -258,8 +258,8 @@ export function addressedEvent(
   organisation: OrganisationConfig,
 ): EventOf<'organisation.addressed'> {
   const { name, baseUrl, appUrl, keySource } = organisation
-  const origins = [baseUrl, appUrl].flatMap((url) => (url === null ? [] : [new URL(url).origin]))
-  return { type: 'organisation.addressed', name, origins: [...new Set(origins)], keySource }
+  const addresses = [...new Set([baseUrl, appUrl].filter((url) => url !== null))]
+  return { type: 'organisation.addressed', name, addresses, keySource }
 }
 
 /** The value of an environment variable; an empty one counts as not set. */

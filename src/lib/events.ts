@@ -23,7 +23,7 @@ export type RunEvent =
   | {
       readonly type: 'organisation.addressed'
       readonly name: string
-      readonly origins: readonly string[]
+      readonly addresses: readonly string[]
       /** The variable, file or command that holds the key; never the key. */
       readonly keySource: string
       /** The number of other organisations with the same hosts, if there are too many to name each. */

@@ -47,8 +47,8 @@ export function requestNote(id: string | null, error: string): string {
 
 /** Says which hosts get requests for an organisation, and with which key. */
 export function addressing(addressed: EventOf<'organisation.addressed'>): string {
-  const { name, origins, keySource, others = 0 } = addressed
-  const hosts = origins.join(' and ')
+  const { name, addresses, keySource, others = 0 } = addressed
+  const hosts = addresses.join(' and ')
   if (others === 0) return `requests for '${name}' go to ${hosts} with the key from ${keySource}`
   return `requests for '${name}' and ${digits(others)} more go to ${hosts}, each with its own key, the first from ${keySource}`
 }
