@@ -104,22 +104,23 @@ select
     cast(last_day as varchar) as until,
     {{ org_id }} || ': ' || path || ' of ' || resource || case kind
         when 'unknown'
-        then ' (' || served_type || ') is not documented and not read: served'
+        then ' (' || served_type || ') is not documented, and ignored: served'
         when 'missing' then ': not served'
         when 'type'
-        then ' (' || expected || ') is read although it is: ' || served_type
-        when 'rounded' then ' has more than six digits behind the point, and is rounded: served'
+        then ' is documented as ' || expected || ', and can be read, but is served as '
+            || served_type
+        when 'rounded' then ' has more than six decimal places, and is rounded: served'
         when 'unnamed' then ' is missing, null or empty: rows without a name'
         when 'overflow'
-        then ' adds up to more than fits, and is NULL: repeated entries'
+        then ' adds up to more than a BIGINT can hold, and is NULL: repeated entries'
         when 'repeated'
-        then ' names several rows of one day that differ, and the last one is read: served'
+        then ' is the same in different rows of one day, and only the last one is read: served'
         when 'surrogate'
         then ' holds half a character, spelled as its escape: served'
         else ' (' || coalesce(expected, 'object')
             || ') cannot be read, and is NULL: '
             || coalesce('served as ' || served_type, 'no JSON')
-    end || case when is_again then ', again' else '' end || case
+    end || case when is_again then ' again' else '' end || case
         when is_past and first_day = last_day then ' on ' || first_day
         when is_past then ' ' || first_day || ' to ' || last_day
         else ' since ' || first_day

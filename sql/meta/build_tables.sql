@@ -37,49 +37,49 @@ create or replace table meta.columns (
 );
 
 comment on table meta.check_results is
-    'One row per check: what came of it in the build that last ran it.';
+    'One row per check: its result in the last build that ran it.';
 comment on column meta.check_results.run_id is
     'The run that ran the check.';
 comment on column meta.check_results.check_name is
     'The name of the check, e.g. not_null_fct_org_day_org_id.';
 comment on column meta.check_results.model is
-    'The model it is about. NULL: a check of several.';
+    'The model that it checks. NULL: it checks several.';
 comment on column meta.check_results.column_name is
-    'The column it is about. NULL: the whole model.';
+    'The column that it checks. NULL: it checks the whole model.';
 comment on column meta.check_results.severity is
-    'error: a failure keeps the file from being published; warn: it does not.';
+    'error: a failure prevents publishing; warn: it does not.';
 comment on column meta.check_results.status is
     'pass or warn; fail only in a file that was not published.';
 comment on column meta.check_results.failures is
-    'Rows that are wrong; a test may allow some, or stop at a limit.';
+    'The number of wrong rows. A check may allow some, or stop counting at a limit.';
 comment on column meta.check_results.query is
-    'The statement that shows the rows that are wrong.';
+    'The statement that shows the wrong rows.';
 comment on column meta.check_results.checked_at is
-    'When the check was run, UTC.';
+    'When the check ran, UTC.';
 
 comment on table meta.models is
-    'One row per model: by what it was made.';
+    'One row per model: how it was built.';
 comment on column meta.models.table_schema is
     'The schema of its table or view.';
 comment on column meta.models.model is
-    'The model, and its table or view.';
+    'The name of the model, and of its table or view.';
 comment on column meta.models.materialized is
     'view, table, or incremental: a table in which each build replaces the days that changed.';
 comment on column meta.models.run_id is
     'The run that built it last.';
 comment on column meta.models.made_by is
-    'Digest of its own SQL, settings and columns, and of how its sources are made.';
+    'Digest of its own SQL, settings and columns, and of the statements that make its sources.';
 comment on column meta.models.fingerprint is
-    'The same of all models that it is made from as well. A change builds an incremental model from scratch.';
+    'The same digest over the model and all models that it depends on. If it changes, an incremental model is built from scratch.';
 comment on column meta.models.content is
-    'Digest of that and of what is in its sources: the same makes the same rows. NULL: not known.';
+    'Digest of the fingerprint and of the content of its sources: equal digests mean equal rows. NULL: unknown.';
 comment on column meta.models.unit_tests is
-    'Digest of its unit tests, which passed. NULL: it has none.';
+    'Digest of its passed unit tests. NULL: it has none.';
 comment on column meta.models.engine is
-    'DuckDB''s version and the storage format.';
+    'The versions of the engine and of the storage format.';
 
 comment on table meta.columns is
-    'One row per column of every table and view here.';
+    'One row per column of every table and view in this file.';
 comment on column meta.columns.table_schema is
     'main for marts, staging and intermediate for their inputs, or meta.';
 comment on column meta.columns.table_name is
@@ -87,12 +87,12 @@ comment on column meta.columns.table_name is
 comment on column meta.columns.column_name is
     'The column.';
 comment on column meta.columns.data_type is
-    'DuckDB''s name of its type.';
+    'Its type in DuckDB.';
 comment on column meta.columns.description is
-    'What it means, its unit, and what NULL means.';
+    'Its meaning, its unit, and the meaning of NULL.';
 comment on column meta.columns.additivity is
     'How a metric may be added up. NULL: the column is no metric.';
 comment on column meta.columns.key_position is
-    'Its place in the key of the table, from 1: together these columns name a row. NULL: it is no part of the key.';
+    'Its position in the key of the table, from 1. NULL: it is not part of the key.';
 comment on column meta.columns.ordinal is
-    'The column''s place in its table, from 1.';
+    'Its position in the table, from 1.';

@@ -37,43 +37,43 @@ create or replace table meta.build (
 );
 
 comment on table meta.intervals is
-    'One row per organisation, resource and day from 2026-01-14 to the last known day; of what is not analytics, the days on which it was asked for, and the nights a snapshot was missed.';
+    'One row per organisation, resource and day. Analytics: every day from 2026-01-14 to the last known day. Other resources: the days on which they were requested, and the nights on which a snapshot was missed.';
 comment on column meta.intervals.org_id is 'The platform''s id of the organisation.';
-comment on column meta.intervals.resource is 'What was asked for, e.g. users or tokens_by_model.';
-comment on column meta.intervals.activity_date is 'The day, UTC; of what is not analytics, the day it was fetched, and of hook events the day they were recorded.';
+comment on column meta.intervals.resource is 'The requested resource, e.g. users or tokens_by_model.';
+comment on column meta.intervals.activity_date is 'The day, UTC. Other resources than analytics: the day of the fetch; hook events: the day on which they were recorded.';
 comment on column meta.intervals.status is
-    'landed: rows are here; empty: the platform answered with no rows; failed: the last request failed; missing: never fetched.';
+    'landed: the lake has its rows; empty: the platform answered without rows; failed: the last request failed; missing: never fetched.';
 comment on column meta.intervals.is_settled is
-    'True when every scheduled recheck of the day (after 1, 2, 3, 7, 14 and 30 days) is done; of what is not analytics, when the day is over.';
+    'True if every scheduled recheck of the day (after 1, 2, 3, 7, 14 and 30 days) is done. Other resources than analytics: true if the day is over.';
 comment on column meta.intervals.is_suspect is
-    'True when the last recheck found the settled day empty or less than half as large: its rows stay until a second recheck confirms it.';
+    'True if the last recheck found the settled day empty or less than half as large. Its rows stay until a second recheck confirms that.';
 comment on column meta.intervals.fetched_at is
-    'When the current version was last seen to be what the platform serves, by the platform''s clock. NULL: never fetched.';
-comment on column meta.intervals.row_count is 'Rows of the current version; users for the resource users. NULL: never fetched.';
+    'When the platform last served the current version, by the platform''s clock. NULL: never fetched.';
+comment on column meta.intervals.row_count is 'Rows of the current version; for the resource users, the number of users. NULL: never fetched.';
 comment on column meta.intervals.versions is 'Versions of the day in the lake.';
-comment on column meta.intervals.attempts is 'Times the day was asked for, failures counted. NULL in a warehouse as it was known before: not on record.';
-comment on column meta.intervals.request_id is 'The platform''s id of the last request. NULL: it named none.';
-comment on column meta.intervals.error is 'Why the last attempt failed. NULL: it did not.';
-comment on column meta.intervals.is_recoverable is 'False for a night whose snapshot (usage_limits, computers) was not fetched: it is over, and no later run can fill it in.';
-comment on table meta.runs is 'One row per run of a command that writes, the publishing run included.';
-comment on column meta.runs.run_id is 'Names the run everywhere: here, in raw rows, in runs/<run_id>.json.';
+comment on column meta.intervals.attempts is 'How often the day was requested, failures included. NULL in a warehouse of an earlier point in time: not recorded.';
+comment on column meta.intervals.request_id is 'The platform''s id of the last request. NULL: it gave none.';
+comment on column meta.intervals.error is 'Why the last attempt failed. NULL: it succeeded.';
+comment on column meta.intervals.is_recoverable is 'False for a past night whose snapshot (usage_limits, computers) was not fetched: no later run can fetch it.';
+comment on table meta.runs is 'One row per run of a command that writes, including the run that published this file.';
+comment on column meta.runs.run_id is 'The id of the run, also in raw rows and in the name of runs/<run_id>.json.';
 comment on column meta.runs.command is 'The command, e.g. run.';
 comment on column meta.runs.version is 'The version of agent-warehouse.';
 comment on column meta.runs.status is 'complete, partial, deferred, refused, checks_failed, usage, failed, or killed.';
-comment on column meta.runs.exit_code is 'The exit code; of the publishing run, what it came to when it published. NULL: the run was killed.';
+comment on column meta.runs.exit_code is 'The exit code; for the run that published this file, as of publishing. NULL: the run was killed.';
 comment on column meta.runs.started_at is 'When the run began, UTC.';
-comment on column meta.runs.finished_at is 'When the run ended, UTC; of the publishing run, when it published. NULL: the run was killed.';
-comment on column meta.runs.days_landed is 'Resource days landed with rows that were not here before.';
-comment on column meta.runs.days_empty is 'Resource days that the platform answered with no rows, new to the lake.';
-comment on column meta.runs.days_unchanged is 'Resource days rechecked and found unchanged.';
+comment on column meta.runs.finished_at is 'When the run ended, UTC; for the run that published this file, when it published. NULL: the run was killed.';
+comment on column meta.runs.days_landed is 'Resource days that landed with new rows.';
+comment on column meta.runs.days_empty is 'Resource days that landed without rows, because the platform had none.';
+comment on column meta.runs.days_unchanged is 'Resource days that a recheck found unchanged.';
 comment on column meta.runs.days_failed is 'Resource days whose requests failed.';
 comment on column meta.runs.requests is 'Requests answered by the platform.';
 
 comment on table meta.build is
-    'One row: what this file was built from.';
+    'One row: the origin of this file.';
 comment on column meta.build.run_id is
     'The run that built it.';
 comment on column meta.build.built_at is
     'When it was built, UTC.';
 comment on column meta.build.as_of is
-    'It holds what was known at this time, UTC: versions fetched later are left out. NULL: all that has landed.'
+    'The point in time of its data, UTC: versions fetched later are left out. NULL: all that has landed.'

@@ -106,7 +106,7 @@ function planLine({ orgId, requests, days, reasons }: EventOf<'plan.made'>): str
   const asked = due.map(([resource, count]) => `${resource} ${digits(count)}`).join(', ')
   const why = Object.entries(reasons).filter(([, count]) => count > 0)
   const whyText = why.map(([name, count]) => `${digits(count)} ${name}`).join(', ')
-  return `plan for ${orgId}: ${counted(requests, 'request')}; days due: ${asked} (${whyText})`
+  return `plan for ${orgId}: at least ${counted(requests, 'request')}; days due: ${asked} (${whyText})`
 }
 
 function skewOf(seconds: number): string {

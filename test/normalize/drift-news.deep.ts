@@ -23,7 +23,7 @@ describe('schema drift', () => {
     await landDays(lake, '2026-01-30', 4, { agents: 3 })
     await lake.normalize()
     expect(warnings(lake)).toEqual([
-      'org/1: $.agents of users (integer) is not documented and not read: served since 2026-01-30, 4 days',
+      'org/1: $.agents of users (integer) is not documented, and ignored: served since 2026-01-30, 4 days',
     ])
     await landDays(lake, '2026-02-03', 1, { agents: 4 })
     await rm(join(lake.data, 'lake', 'base'), { recursive: true })
@@ -45,7 +45,7 @@ describe('schema drift', () => {
     expect(warnings(lake)).toEqual([])
     await lake.normalize()
     expect(warnings(lake)).toEqual([
-      'org/1: $.agents of users (integer) is not documented and not read: served since 2026-01-30, 4 days',
+      'org/1: $.agents of users (integer) is not documented, and ignored: served since 2026-01-30, 4 days',
     ])
   })
 
@@ -70,7 +70,7 @@ describe('schema drift', () => {
     await landDays(lake, '2026-02-02', 2, { agents: 3 })
     await lake.normalize()
     const returned =
-      'org/1: $.agents of users (integer) is not documented and not read: served, again'
+      'org/1: $.agents of users (integer) is not documented, and ignored: served again'
     expect(warnings(lake)).toEqual([`${returned} since 2026-02-02, 2 days`])
     await landDays(lake, '2026-02-04', 1, { agents: 3 })
     await lake.normalize()

@@ -47,7 +47,7 @@ it('different rows of one user and day are reported, and the last one is read', 
     type: 'warning',
     about: 'drift',
     kind: 'repeated',
-    message: `org/1: $.user_id of users names several rows of one day that differ, and the last one is read: served since ${DAY}, 1 day`,
+    message: `org/1: $.user_id of users is the same in different rows of one day, and only the last one is read: served since ${DAY}, 1 day`,
   })
 })
 

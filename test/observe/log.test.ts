@@ -11,7 +11,7 @@ describe('the text log', () => {
     expect(lines).toEqual([
       'run started, run run-1\n',
       'organisation org; today is 2026-01-16 there\n',
-      'plan for org: 3 requests; days due: tokens 2, users 2 (3 missing, 1 recheck)\n',
+      'plan for org: at least 3 requests; days due: tokens 2, users 2 (3 missing, 1 recheck)\n',
       'retry in 2.0s after attempt 1: GET /users: 503\n',
       'failed users 2026-01-15 of org: HTTP 500 Internal error (request req-9)\n',
       'sync finished in 5.0s\n',
