@@ -174,14 +174,17 @@ describe('a repeated option', () => {
       ['--session', 'a', '--message', 'a/m', '--message', 'b/m'],
       [1, 2],
     ],
-  ])('counts each value of %j and of --only, but only the last value of --from', async (args, requests) => {
-    const { run } = await stage()
-    const { code, out, err } = await run([...plan, ...args])
-    expect(code, err).toBe(0)
-    const [first] = JSON.parse(out) as { tasks: []; entities: { requests: number }[] }[]
-    expect(first?.tasks).toEqual([])
-    expect(first?.entities.map((each) => each.requests)).toEqual(requests)
-  })
+  ])(
+    'counts each value of %j and of --only, but only the last value of --from',
+    async (args, requests) => {
+      const { run } = await stage()
+      const { code, out, err } = await run([...plan, ...args])
+      expect(code, err).toBe(0)
+      const [first] = JSON.parse(out) as { tasks: []; entities: { requests: number }[] }[]
+      expect(first?.tasks).toEqual([])
+      expect(first?.entities.map((each) => each.requests)).toEqual(requests)
+    },
+  )
 })
 
 describe('an unknown option', () => {
