@@ -1,4 +1,4 @@
--- What came of the checks of each model in the build that last ran them.
+-- The results of the checks of each model in the last build that ran them.
 select
     model,
     check_name,

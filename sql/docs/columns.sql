@@ -1,4 +1,4 @@
--- Every column of the models, as the published file has it.
+-- Every column of the models, from the published file.
 select
     table_schema,
     table_name,

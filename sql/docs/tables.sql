@@ -1,4 +1,4 @@
--- The tables, whose rows are counted; the rows of a view are not.
+-- The tables with their row counts; views are not counted.
 select
     schema_name as schema,
     table_name as name

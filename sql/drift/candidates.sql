@@ -162,7 +162,7 @@ found as (
 
 )
 
--- a few of each path, for the first may be of another kind than the next
+-- several of each path, because the first may have another type than the next
 select
     *,
     sum(objects) over (partition by org_id, activity_date, path, kind) as occurrences

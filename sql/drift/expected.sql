@@ -1,9 +1,9 @@
--- The rows that the platform is documented to serve: every field of
--- every object in them, and whether the documentation promises it. `[]` is any
--- element of an array, `*` any key of an object, and an empty field the element
--- itself, where it is no object. What is known from elsewhere is not promised. Numbers that count
--- something are integers, and credits are decimals. Any field may be null. The
--- numbers of an object have a bit each, in the order of their names.
+-- The rows that the platform documents: every field of every object in them,
+-- and whether the documentation promises it. `[]` is any element of an array,
+-- `*` any key of an object, and an empty field the element itself if it is not
+-- an object. Fields that are known from elsewhere are not promised. Counts are
+-- integers, and credits are decimals. Any field may be null. Each number of an
+-- object has a bit, in the order of their names.
 create temp table if not exists expected as
 with
 

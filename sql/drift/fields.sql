@@ -1,4 +1,4 @@
--- What is documented of the objects in the items of each resource.
+-- The documented fields of the objects in the items of each resource.
 select
     resource,
     object,

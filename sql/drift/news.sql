@@ -130,7 +130,7 @@ select
         else ', ' || days || ' days'
     end as message
 from news
--- one of each kind first, the most severe of them first
+-- one of each kind first, the most severe kind first
 order by
     row_number() over (
         partition by kind

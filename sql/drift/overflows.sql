@@ -1,6 +1,7 @@
--- Counts of users, and of their models, that repeated entries of one day add up to
--- and that do not fit: base has NULL for them, although each entry can be read. Only
--- items with a number that long are read. (No sum of credits of a day is too large.)
+-- Counts of users, and of their models, whose repeated entries of one day add
+-- up to more than fits: base has NULL for them, although each entry can be
+-- read. Only items with numbers that long are read. (No sum of credits of a day
+-- is too large.)
 with
 
 users as (

@@ -21,7 +21,7 @@ from (
         unnest(json_extract_string(object, {{ pointers }})) as text,
         unnest(json_type(object, {{ pointers }})) as type
     from (
-        -- no filter: it would gather large objects before they are read
+        -- no filter, because it would gather large objects before they are read
         select
             org_id,
             activity_date,

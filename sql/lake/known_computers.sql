@@ -1,4 +1,4 @@
--- Every computer that was ever met, and when it was last.
+-- Every computer in the lake, and when it was last fetched.
 select
     try(json_extract_string(readable(item), '$.id')) as computer_id,
     epoch_ms(max(fetched_at)) as fetched_ms

@@ -1,4 +1,4 @@
--- Every message as it was last met.
+-- The last known state of every message.
 select
     session_id,
     message_id,

@@ -1,4 +1,4 @@
--- The last sample of every computer, by the path it was asked for with.
+-- The last sample of every computer, by the path of the request.
 select
     split_part(request, '?', 1) as path,
     max(epoch_ms(try_cast(

@@ -1,4 +1,4 @@
--- Every session as it was last met, with the sessions it names as its children.
+-- The last known state of every session, with its child sessions.
 select
     session_id,
     try(json_extract_string(item, '$.status')) as status,

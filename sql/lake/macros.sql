@@ -1,7 +1,8 @@
--- JSON text that JavaScript reads and DuckDB does not: half of a surrogate pair
--- becomes its own escape, as text, behind a replacement character (`\ufffd\ud800`),
--- so that what differs stays different. Escaped backslashes, whole pairs and the
--- halves stand behind control characters meanwhile, which JSON text cannot contain.
+-- Makes JSON text that JavaScript reads readable for DuckDB: half of a
+-- surrogate pair becomes its own escape, as text, after a replacement character
+-- (`\ufffd\ud800`), so that different texts stay different. In between, escaped
+-- backslashes, whole pairs and the halves are marked by control characters,
+-- which JSON text cannot contain.
 create or replace temp macro with_escaped_halves(item) as
     replace(replace(
         array_to_string(list_transform(
@@ -32,9 +33,9 @@ create or replace temp macro with_escaped_halves(item) as
         chr(2), '\u'), chr(1), '\\'
     );
 
--- JSON text that DuckDB reads, whatever halves are in its strings, and in which no
--- text looks like what a half is spelled as. Few items have a backslash, and only
--- those are looked at; text that is no JSON stays none.
+-- JSON text that DuckDB reads, whatever halves its strings contain, and in
+-- which no other text equals the spelling of a half. Only items with a
+-- backslash are changed; text that is not JSON stays as it is.
 create or replace temp macro with_plain_halves(item) as
     case
         when
@@ -45,7 +46,7 @@ create or replace temp macro with_plain_halves(item) as
         else with_escaped_halves(item)
     end;
 
--- The same, and NULL for an item that is no JSON.
+-- The same, but NULL for an item that is not JSON.
 create or replace temp macro readable(item) as
     case
         when json_valid(with_plain_halves(item)) then with_plain_halves(item)

@@ -1,4 +1,4 @@
--- For how many days the latest settings keep sessions.
+-- The number of days for which the latest settings keep sessions.
 select days
 from (
     select

@@ -1,4 +1,5 @@
--- Rows, users and the last request of raw files, as landing noted it, by file.
+-- Rows, users and the last request of raw files, as recorded when they landed,
+-- by file.
 select
     notes.file_name as file,
     nullif(notes.value, '') as request_id,

@@ -1,4 +1,5 @@
--- Addresses of each list of the latest settings, and active users who are not on it, as counts.
+-- Counts for each list of the latest settings: its addresses, and active users
+-- who are not on it.
 select
     org_id,
     allow_list,

@@ -1,5 +1,5 @@
--- The first 100 active users who are not on a list, those of a domain that it does not name
--- before the others. Only with --people.
+-- The first 100 active users who are not on a list, those of an unlisted domain
+-- first. Only with --people.
 select
     org_id,
     allow_list,

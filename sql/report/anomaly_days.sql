@@ -1,4 +1,5 @@
--- Flags by day, of the organisation and of users, who have no name and no number here.
+-- Flags by day, of the organisation and of users. Users are neither named nor
+-- counted here.
 select
     org_id,
     cast(activity_date as varchar) as day,

@@ -1,4 +1,4 @@
--- The 100 days of a user that are farthest from usual. Only with --people.
+-- The 100 user days that are farthest from usual. Only with --people.
 select
     org_id,
     cast(activity_date as varchar) as day,

@@ -1,6 +1,6 @@
--- Of the newest whole month, or where there is none of the newest one. Components of fewer than
--- five users stand together with the next larger one. Three components are about the same
--- users, who are counted with the first.
+-- The newest whole month or, without one, the newest month. Components of fewer
+-- than five users are combined with the next larger one. Three components
+-- concern the same users, who are counted with the first.
 with
     months as (
         select

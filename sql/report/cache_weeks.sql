@@ -1,5 +1,5 @@
--- The ratio of the sums of a week. A day's share says what its input is, whether or not that
--- includes the tokens read from the cache.
+-- The ratio of the sums of a week. The share of a day defines its input,
+-- whether or not that includes the tokens read from the cache.
 select
     org_id,
     cast(date_trunc('week', activity_date) as date)::varchar as week,

@@ -1,5 +1,5 @@
--- The organisations of the report: those named in $names, a JSON list, or where it is empty
--- the 20 that spent most in the last 28 days of theirs. Statements name people where
+-- The organisations of the report: those in $names, a JSON list, or if it is
+-- empty the 20 that spent most in their last 28 days. Statements name people if
 -- names_people is true.
 create temp table chosen as
 with

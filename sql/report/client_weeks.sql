@@ -1,4 +1,4 @@
--- The mean of the daily users of each client over the days of a week.
+-- The mean daily users of each client over the days of a week.
 select
     org_id,
     cast(date_trunc('week', activity_date) as date)::varchar as week,

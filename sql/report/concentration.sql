@@ -1,4 +1,5 @@
--- At most 50 points of the curve of each of the last three months, each of five people or more.
+-- At most 50 points on the curve of each of the last three months, each for
+-- five people or more.
 with
     points as (
         select

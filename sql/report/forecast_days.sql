@@ -1,4 +1,5 @@
--- The newest month on each of its days: credits so far, and what that said of the whole month.
+-- Each day of the newest month: the credits so far, and the forecast of that
+-- day for the whole month.
 select
     org_id,
     strftime(month_start_date, '%Y-%m') as month,

@@ -1,4 +1,5 @@
--- How well the forecasts of the days of a past month did, beside two simple ones.
+-- The errors of the forecasts in a past month, compared with two simple
+-- forecasts.
 select
     org_id,
     strftime(month_start_date, '%Y-%m') as month,

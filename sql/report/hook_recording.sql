@@ -1,5 +1,5 @@
--- Of each length of period: what ran on each hook event, and what of it was recorded. The 20
--- events with most of it.
+-- For each length of period, the executions on each hook event, and how many
+-- were recorded. The 20 events with the most executions.
 with
     events as (
         select

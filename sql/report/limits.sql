@@ -1,4 +1,4 @@
--- The limits of the running month added up, where each user's is known.
+-- The sum of the limits of the running month, if each user's limit is known.
 select
     org_id,
     strftime(month_start_date, '%Y-%m') as month,

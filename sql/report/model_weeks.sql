@@ -1,4 +1,5 @@
--- Credits by week of the seven models that took most in the last year, and of all others.
+-- Credits by week of the seven models with the most credits in the last year,
+-- and of all others.
 with
     weeks as (
         select

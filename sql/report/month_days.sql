@@ -1,4 +1,4 @@
--- Credits of the running month and of the two before it, added up day by day.
+-- Cumulative credits by day of the running month and of the two before it.
 with
     days as (
         select

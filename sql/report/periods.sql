@@ -1,7 +1,8 @@
--- Totals of each length of period that the page offers, of the period before it, and of the
--- same weeks a year before: of an organisation (team is NULL) and of each team. Periods are
--- made of spans, so that one may be the difference of two others: a team has those in whose
--- every span it may be shown.
+-- Totals of each length of period that the page offers, of the period before
+-- it, and of the same weeks a year before: of the organisation (team is NULL)
+-- and of each team. Periods consist of spans, because one period may be the
+-- difference of two others: a team has only periods in whose every span it may
+-- be shown.
 with
     periods as (
         select
@@ -16,7 +17,8 @@ with
         cross join lateral (
             select case period when 'previous' then days when 'year' then 364 else 0 end as back
         )
-        -- A period that begins before the history does cannot be compared with a whole one.
+        -- A period that begins before the history cannot be compared with a
+        -- whole one.
         where period = 'current' or first_date >= first_day
     ),
 
@@ -82,7 +84,7 @@ with
         group by grouping sets ((org_id, days, period), (org_id, days, period, team))
     ),
 
-    -- What no user is named for counts too.
+    -- Includes what the platform attributes to no user.
     totals as (
         select
             org_id,

@@ -1,4 +1,5 @@
--- What is used and not allowed, or was when it was used; then what is allowed and never used.
+-- First values that are used and not allowed, or were not when they were used;
+-- then allowed values without use.
 select
     org_id,
     policy,

@@ -1,4 +1,4 @@
--- Reports without a time have no place on the axis.
+-- Reports without a time have no position on the axis.
 select
     org_id,
     cast(report_date as varchar) as day,

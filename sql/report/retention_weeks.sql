@@ -1,5 +1,5 @@
--- Cohorts of fewer than five users have no share. The active users of a week are known, and so
--- is the size of each cohort.
+-- Cohorts of fewer than five users have no share, because the active users of a
+-- week and the size of each cohort are known.
 with
     weeks as (
         select

@@ -1,4 +1,4 @@
--- Where the seed has no line of an organisation, who has a seat is not known.
+-- If the seed has no line for an organisation, it is not known who has a seat.
 select
     org_id,
     status,

@@ -1,5 +1,5 @@
--- Weeks in which fewer than five people of a team were active have no row, and no total tells
--- their number.
+-- Weeks in which fewer than five people of a team were active have no row, and
+-- no total reveals their number.
 with
     weeks as (
         select

@@ -1,7 +1,8 @@
--- The active user days of the chosen organisations with the team of that day, as far back as
--- the longest period and the year before it go. Teams that never had five active users stand
--- together, with the smallest of the others where they are fewer than five, so that no row of
--- the report is about a few; so do those beyond the 30 with most.
+-- The active user days of the chosen organisations with the team of that day,
+-- for the longest period and the year before it. Teams that never had five
+-- active users are combined, together with the smallest other team if they are
+-- fewer than five people, so that no row of the report describes a few people.
+-- Teams beyond the 30 largest are combined too.
 create temp table user_days as
 with
     days as (

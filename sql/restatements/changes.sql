@@ -1,6 +1,7 @@
--- Each version against the one before it. A key that a day names several times
--- is one: its counts and credits are added up, of other values the greatest stands.
--- No sum is too large: text with more digits than base has for a number is no number.
+-- Compares each version with the one before it. If a day lists a key several
+-- times, its counts and credits are added up, and of other values the greatest
+-- is used. No sum is too large, because text with more digits than base stores
+-- is not a number.
 with
 
 said as (
@@ -60,7 +61,7 @@ select
     older.fetched_at as old_fetched_at,
     newer.fetched_at as new_fetched_at
 from changes
--- the first version changes nothing, and nothing follows the last
+-- the first version is no change, and the last one has no successor
 inner join versions as older
     on older.activity_date = changes.activity_date
     and older.number = changes.number - 1

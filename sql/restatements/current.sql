@@ -1,5 +1,5 @@
--- Of what is parsed, the days with several versions, the current one called by its
--- file like the others.
+-- Of the parsed rows, the days with several versions. The current version is
+-- named by its file, like the others.
 delete from parsed
 where activity_date not in (select activity_date from versions);
 

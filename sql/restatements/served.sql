@@ -1,5 +1,5 @@
--- What the versions say of the keys of one base entity that are not the same in
--- all of them. The statement reads each version as an organisation of its own.
+-- The keys of one base entity whose values differ between versions. The
+-- statement treats each version as an organisation.
 insert into served by name
 with
 

@@ -1,4 +1,5 @@
--- What each version says: one row per version, key and metric that is not NULL.
+-- The values in each version: one row per version, key and metric that is not
+-- NULL.
 create or replace temp table served (
     activity_date date,
     number bigint,

@@ -1,4 +1,4 @@
--- The first number that would be rounded.
+-- The first number that a cast would round.
 select
     record,
     {{ column }} as value

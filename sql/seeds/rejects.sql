@@ -1,4 +1,5 @@
--- The first field that DuckDB could not read, after a scan that stored them.
+-- The first field that DuckDB could not read, from a scan that stored the
+-- rejected fields.
 select
     cast(line_byte_position as int) as position,
     error_type as type,

@@ -1,4 +1,4 @@
--- The records of a CSV file as they are, numbered from 1.
+-- The unparsed records of a CSV file, numbered from 1.
 select
     *,
     row_number() over () as record

@@ -1,4 +1,4 @@
--- The first key that two records have.
+-- The first key that occurs in two records.
 select
     {{ key }} as key,
     min(record) as first,

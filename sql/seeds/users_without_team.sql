@@ -1,5 +1,5 @@
--- Users that no line of teams.csv puts in a team now, the last active first;
--- none where there is no such file.
+-- Users who currently have no team in teams.csv, the most recently active
+-- first. Empty if the file has no lines.
 select user_id
 from main.dim_user
 where

@@ -1,4 +1,4 @@
--- What is no longer so ends, and what is new or otherwise begins.
+-- Ends rows that no longer apply, and adds new or changed rows.
 begin transaction;
 
 create temp table fresh as

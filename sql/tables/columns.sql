@@ -1,5 +1,5 @@
--- The columns of one table, as the published file's own catalogue has them.
--- Units follow the names of columns: one name has one unit everywhere.
+-- The columns of one table, from the catalogue in the published file. A column
+-- name has the same unit in every table.
 select
     found.column_name,
     found.data_type,

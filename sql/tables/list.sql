@@ -1,4 +1,4 @@
--- Every table and view that has a place in the catalogue, with its comment.
+-- Every table and view in the catalogue, with its comment.
 select
     schema_name as table_schema,
     table_name,

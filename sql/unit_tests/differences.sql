@@ -1,5 +1,5 @@
--- Rows that a model should make of the given ones and does not, and those that
--- it makes and should not.
+-- Expected rows that the model did not return, and returned rows that were not
+-- expected.
 with
 
 {{ given }}

@@ -1,4 +1,4 @@
--- Rows whose key only one side has, or that one side has more often.
+-- Rows whose key occurs on one side only, or more often on one side.
 select
     ours.org_id,
     cast(ours.activity_date as varchar) as activity_date,

@@ -1,4 +1,4 @@
--- Numbers that were served and that the warehouse cannot hold as they are.
+-- Served numbers that the warehouse cannot store exactly.
 select
     org_id,
     resource,

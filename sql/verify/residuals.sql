@@ -1,5 +1,5 @@
--- Rows that one side has more often than the other: the warehouse where
--- `surplus` is positive, the platform where it is negative.
+-- Rows that occur more often on one side: in the warehouse if `surplus` is
+-- positive, on the platform if it is negative.
 create or replace temp table residuals as
 with
 

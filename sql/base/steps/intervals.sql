@@ -1,4 +1,4 @@
--- What is known of each resource on each day: one organisation's.
+-- The state of each resource on each day of one organisation.
 copy (
     select
         interval_row.org_id,
