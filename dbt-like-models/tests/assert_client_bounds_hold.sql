@@ -1,5 +1,5 @@
--- Days on which the bounds of the users on several clients are not one within
--- the other: 0 <= min <= max <= daily active users.
+-- Days on which the bounds of users with several clients are out of order: 0 <=
+-- min <= max <= daily active users.
 with
 
 final as (

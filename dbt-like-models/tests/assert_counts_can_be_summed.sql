@@ -1,7 +1,8 @@
--- Counts that are so large that sums over a history do not fit a BIGINT: such
--- sums are NULL. Of each organisation, table and column the day of the largest.
--- Sums of doubles are near enough: the bound is a little lower than a BIGINT's.
--- Counts up to a million are left out: 20 billion of them are less than that little.
+-- Counts so large that their sums over a history do not fit a BIGINT and are
+-- NULL. For each organisation, table and column: the day with the largest
+-- count. Sums of doubles are accurate enough, because the bound is a little
+-- lower than that of a BIGINT. Counts up to a million are left out: even 20
+-- billion of them stay within that margin.
 {{ config(severity='warn', store_failures=true) }}
 
 {% set user_counts = [

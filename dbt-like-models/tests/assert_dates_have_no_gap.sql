@@ -1,5 +1,5 @@
--- Days that follow a known date of their org, are not its last, and are no known
--- date of it.
+-- Days that dim_date lacks: each follows a known date of its org that is not
+-- the last one.
 with
 
 dates as (

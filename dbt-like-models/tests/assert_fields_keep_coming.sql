@@ -1,6 +1,6 @@
--- Fields that were sent on each of 14 days and not since. For three days that
--- is an error, and the last warehouse stays: the field may have another name
--- now, which the user should find out. After that, missing values are NULL.
+-- Fields that were sent on each of 14 days, and not since. For three days that
+-- is an error, and the previous warehouse stays, because the field may have a
+-- new name. After that, missing values are NULL.
 {% set fields = [
     ['tokens', 'stg_platform__tokens_days', [
         'billable_tokens', 'input_tokens', 'output_tokens',

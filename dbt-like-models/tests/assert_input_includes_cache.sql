@@ -1,5 +1,5 @@
--- Days on which more was read from the cache than came in, although the var says
--- that the input includes it.
+-- Days with more tokens read from the cache than input tokens, although the var
+-- says that the input includes them.
 {{ config(severity='warn') }}
 
 with

@@ -1,5 +1,6 @@
--- Weeks whose active users are not those who are new, retained or resurrected,
--- or whose retained and churned users are not those of the week before.
+-- Weeks whose active users differ from the sum of new, retained and resurrected
+-- users, or whose retained and churned users differ from the active users of
+-- the week before.
 with
 
 followed as (

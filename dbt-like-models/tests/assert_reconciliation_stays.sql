@@ -1,5 +1,5 @@
--- Of the 28 newest days of each org: checks whose difference changed, and those
--- of which a side is no longer served. Older ones stay in fct_reconciliation.
+-- The 28 newest days of each org: checks whose difference changed, or of which
+-- a side is no longer served. fct_reconciliation has the earlier days.
 {{ config(severity='warn') }}
 
 with

@@ -1,4 +1,4 @@
--- Months whose components do not add up to what they differ by from the month
+-- Months whose components do not add up to the difference from the month
 -- before.
 with
 

@@ -1,5 +1,5 @@
 -- Periods of a user that overlap, leave days out or change nothing, and users
--- with another number of current ones than one.
+-- without exactly one current period.
 with
 
 followed as (

@@ -1,4 +1,4 @@
--- Built by whole months, as int_user_months is.
+-- Built by whole months, like int_user_months.
 {{
     config(
         materialized='incremental',

@@ -1,5 +1,5 @@
--- A table: few rows, which take a pass over all months to find. Nearly every
--- user has one address at most, or one after another: single days are not read.
+-- A table: its few rows need a pass over all months. Single days are not read,
+-- because nearly every user has one address, or one after another.
 {{ config(materialized='table') }}
 
 with
@@ -40,7 +40,7 @@ addresses as (
 
 ),
 
--- Users whose addresses alternate: only for them single days are read.
+-- Users whose addresses alternate: single days are read only for them.
 alternating as (
 
     select distinct
@@ -100,7 +100,7 @@ sightings as (
 
 ),
 
--- An address of `/users` comes before one of `/tokens`.
+-- An address of `/users` takes precedence over one of `/tokens`.
 addressed_days as (
 
     select

@@ -1,4 +1,4 @@
--- A table: few rows.
+-- A table, because it has few rows.
 {{ config(materialized='table') }}
 
 with

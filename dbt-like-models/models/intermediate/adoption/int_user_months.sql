@@ -1,5 +1,5 @@
--- Built by whole months: a pass over the users of every day would be one of the
--- most expensive steps of a night.
+-- Built by whole months, because a pass over the users of every day would be
+-- one of the most expensive steps of a night.
 {{
     config(
         materialized='incremental',

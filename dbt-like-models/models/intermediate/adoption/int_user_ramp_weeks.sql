@@ -1,5 +1,5 @@
--- A table: the one pass over the users of every day that both marts need. Users
--- at the left edge are left out: nothing is known of how they began.
+-- A table: the only pass over the users of every day that both marts need.
+-- Users at the left edge are left out, because their beginning is unknown.
 {{ config(materialized='table') }}
 
 with

@@ -1,5 +1,5 @@
--- What allows and what forbids is in the description. What is not certain is
--- allowed.
+-- The description says what allows and what forbids. If that is uncertain, the
+-- value is allowed.
 with
 
 rules as (

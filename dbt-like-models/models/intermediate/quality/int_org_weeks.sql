@@ -1,5 +1,5 @@
--- Where it is said once which weeks are complete, and which are so early that
--- a user who is first seen in them may have been there before.
+-- The only definition of complete weeks, and of weeks so early that a user who
+-- first appears in them may have been active before.
 {{ config(materialized='table') }}
 
 with

@@ -1,5 +1,6 @@
--- A table: what reads it joins it with itself. Of counts the difference is taken
--- before they become doubles, so that 1 in 9007199254740993 is not lost.
+-- A table, because its reader joins it with itself. Differences of counts are
+-- computed before the conversion to doubles, so that 1 in 9007199254740993 is
+-- not lost.
 {{ config(materialized='table') }}
 
 {# How `actual` must compare with `expected`, each a column of a relation below. #}
@@ -210,7 +211,7 @@ trailing_calls as (
 
 ),
 
--- Of shares, what rounding or chance makes is no difference yet.
+-- For shares, a difference that rounding or chance explains does not count.
 shares as (
 
     select
@@ -271,7 +272,8 @@ sides as (
 
 ),
 
--- No parts add up to nothing: 0 on one side wants none on the other.
+-- Parts that are absent add up to 0: if one side is 0, the other may be
+-- missing.
 completed as (
 
     select

@@ -1,4 +1,4 @@
--- A table: few rows, which take a pass over all changes to find.
+-- A table: its few rows need a pass over all changes.
 {{ config(materialized='table') }}
 
 with

@@ -1,5 +1,5 @@
--- Built by whole days, as fct_user_model_day is: a pass over all users and models
--- of every day would be the most expensive step of a night.
+-- Built by whole days, like fct_user_model_day, because a pass over all users
+-- and models of every day would be the most expensive step of a night.
 {{
     config(
         materialized='incremental',

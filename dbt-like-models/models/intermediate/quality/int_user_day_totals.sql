@@ -1,4 +1,4 @@
--- Built by whole days, as fct_user_day is, of which these are the sums.
+-- Built by whole days, like fct_user_day, whose sums these are.
 {{
     config(
         materialized='incremental',

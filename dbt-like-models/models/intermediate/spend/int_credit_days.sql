@@ -15,7 +15,7 @@ known_days as (
 
 ),
 
--- The same day of the month in the nearest months that have it.
+-- The same day of the month, in the nearest months that contain it.
 neighbours as (
 
     select

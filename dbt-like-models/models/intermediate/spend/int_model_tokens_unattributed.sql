@@ -1,4 +1,4 @@
--- A table: few rows, which take a pass over all parts to find.
+-- A table: its few rows need a pass over all parts.
 {{ config(materialized='table') }}
 
 with

@@ -1,4 +1,4 @@
--- A table: few rows, which take a pass over all days to find.
+-- A table: its few rows need a pass over all days.
 {{ config(materialized='table') }}
 
 with

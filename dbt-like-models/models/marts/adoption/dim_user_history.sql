@@ -46,7 +46,7 @@ members as (
 
 ),
 
--- Every line of the seed that speaks of a member, by the id or by an address
+-- Every line of the seed that matches a member, by the id or by any address
 -- that the member has or had.
 seed_lines as (
 
@@ -80,8 +80,9 @@ seed_lines as (
 
 ),
 
--- The days on which anything may change. What was so before the first day is so
--- on that day; what is to come after the last is not yet so.
+-- The days on which anything may change. A state that began before the first
+-- day applies from that day; one that begins after the last day does not apply
+-- yet.
 changes as (
 
     select
@@ -117,8 +118,9 @@ addressed as (
 
 ),
 
--- A line for the id or the address of the day comes before one for an address
--- that is no longer or not yet so, then the latest line, then one of the org.
+-- A line for the id or for the address of the day takes precedence over one for
+-- an earlier or later address. Then the latest line takes precedence, then a
+-- line of the org.
 ranked as (
 
     select

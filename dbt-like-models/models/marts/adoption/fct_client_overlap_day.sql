@@ -47,8 +47,8 @@ bounds as (
 
 ),
 
--- No number of users is between bounds that contradict each other: the
--- reconciliation has the two numbers of the API that do.
+-- If the bounds contradict each other, no number lies between them. The
+-- reconciliation has the two numbers of the API that contradict each other.
 possible as (
 
     select * from bounds

@@ -30,7 +30,8 @@ events as (
 
 ),
 
--- The week of the event is neither, unless it begins with it.
+-- The week of the event is in neither period, unless the event is on its first
+-- day.
 event_weeks as (
 
     select
@@ -93,7 +94,7 @@ member_weeks as (
 
 ),
 
--- A team that another line of the same event names is in neither group.
+-- A team in another line of the same event is in neither group.
 grouped as (
 
     select
@@ -123,7 +124,7 @@ grouped as (
 
 ),
 
--- Who changes team within a group is one user of it.
+-- A user who changes team within a group counts once in it.
 users_of_groups as (
 
     select
@@ -164,7 +165,7 @@ totals as (
 
 ),
 
--- One row per event, with each number of each group and side.
+-- One row per event, with each number of both groups and both periods.
 compared as (
 
     select
@@ -211,7 +212,7 @@ metric_names as (
 
 ),
 
--- Nothing of a group in weeks that are complete is 0 users, not unknown ones.
+-- A group without rows in complete weeks has 0 users, not an unknown number.
 known as (
 
     select

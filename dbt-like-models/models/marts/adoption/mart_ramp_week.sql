@@ -2,7 +2,7 @@
 
 with
 
--- Seven days from each: complete where all are there, and none is skipped.
+-- The seven days from each day: complete if all of them exist without a gap.
 week_days as (
 
     select

@@ -9,7 +9,7 @@ orgs as (
 
 ),
 
--- Lines of the seed that have begun, each once per org that it is for.
+-- Lines of the seed that have begun, once for each org that they concern.
 lines as (
 
     select
@@ -32,7 +32,7 @@ seeded_orgs as (
 
 ),
 
--- Every name that a member is or was known by.
+-- Every id and address that a member has or had.
 names as (
 
     select

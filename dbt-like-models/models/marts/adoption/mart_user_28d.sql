@@ -1,4 +1,5 @@
--- What is read twice is named where it is read: an import would be copied.
+-- Relations that are read twice are named where they are read, because an
+-- import CTE would be copied.
 with
 
 last_days as (

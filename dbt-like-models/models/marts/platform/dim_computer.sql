@@ -6,7 +6,7 @@ computers as (
 
 ),
 
--- No computer at all is a day too.
+-- A day without computers counts as well.
 last_dates as (
 
     select

@@ -43,7 +43,7 @@ domains as (
 
 ),
 
--- An address that several users have had is that of the last active one.
+-- An address of several users belongs to the most recently active one.
 members as (
 
     select

@@ -1,6 +1,7 @@
 with
 
--- What `agent-warehouse hooks install` registers, each word quoted on Windows.
+-- The command that `agent-warehouse hooks install` registers, with each word
+-- quoted on Windows.
 parts as (
 
     select

@@ -25,9 +25,10 @@ revisions as (
 
 ),
 
--- Both the day of the change and that of the next one: what is allowed at any
--- moment of a day is allowed on it. What is not is uncertain where another,
--- unknown revision may have held: on the first day, and where one is missing.
+-- A revision applies on the day of its change and on that of the next one: a
+-- value that is allowed at any moment of a day is allowed on it. A forbidden
+-- value is uncertain if another, unknown revision may have applied: on the
+-- first day, and if a revision is missing.
 judged_days as (
 
     select

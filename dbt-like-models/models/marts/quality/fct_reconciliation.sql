@@ -1,5 +1,5 @@
--- How far a difference is from its usual one. The days before are joined, not
--- windowed: not every engine has a median over a window.
+-- How far a difference is from the usual one. The days before are joined,
+-- because not every engine has a median over a window.
 {% set day = 'check_name, org_id, activity_date' %}
 
 with
@@ -17,7 +17,7 @@ sides as (
 
 ),
 
--- What agrees needs no past.
+-- Rows without a difference need no history.
 past as (
 
     select

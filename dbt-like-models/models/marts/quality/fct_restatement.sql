@@ -1,5 +1,5 @@
--- Built by whole restatements, each of two versions of a day that never change:
--- one disappears where the file of a version is gone.
+-- Built by whole restatements, each of two versions of a day, which never
+-- change. A restatement disappears if the file of a version is gone.
 {{
     config(
         materialized='incremental',

@@ -6,7 +6,8 @@ orgs as (
 
 ),
 
--- The latest line that has begun holds; one that names the org comes first.
+-- The latest line that has begun applies; a line that names the org takes
+-- precedence.
 ranked as (
 
     select

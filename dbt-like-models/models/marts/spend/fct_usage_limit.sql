@@ -78,7 +78,8 @@ followed as (
 
 ),
 
--- The first day of all, after a change, and after a night that is not known.
+-- The very first day, the first after a change, and the first after an unknown
+-- night.
 marked as (
 
     select

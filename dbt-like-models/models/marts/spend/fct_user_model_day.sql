@@ -1,5 +1,6 @@
--- Built by whole days: see macros/incremental.sql. What the parts lack to their
--- totals is found here, for a model of its own would need a pass over every day.
+-- Built by whole days: see macros/incremental.sql. The residuals of the totals
+-- are computed here, because a model of their own would need a pass over every
+-- day.
 {{
     config(
         materialized='incremental',

@@ -11,7 +11,7 @@ days as (
 
 ),
 
--- The organisation is a user without a name: no user has an empty one.
+-- The organisation is a user with an empty name, which no user has.
 consumed as (
 
     select
@@ -89,7 +89,7 @@ usual as (
 
 ),
 
--- The sum over a few users says no more than their own days do.
+-- The sum over a few users says no more than their own days.
 deviations as (
 
     select
@@ -104,7 +104,7 @@ deviations as (
 
 ),
 
--- A spread is that of a normal distribution with this median deviation.
+-- The spread of a normal distribution with this median deviation.
 own_spreads as (
 
     select
@@ -120,8 +120,8 @@ own_spreads as (
 
 ),
 
--- Or that of a normal distribution whose tails of 5 % begin where those of the
--- organisation's user days do.
+-- Or the spread of a normal distribution whose 5 % tails begin where those of
+-- the organisation's user days begin.
 org_spreads as (
 
     select

@@ -1,6 +1,7 @@
--- A forecast of some days is the sum of their weekdays' means over the weeks
--- before. How far such sums were off, over as many days, on every earlier day
--- of the org, makes the band. A ratio is a double; credits are decimals.
+-- The forecast for some days is the sum of the means of their weekdays in the
+-- weeks before. The band comes from the errors of such sums over the same
+-- number of days, on every earlier day of the org. Ratios are doubles; credits
+-- are decimals.
 
 with
 
@@ -22,7 +23,7 @@ numbers as (
 
 ),
 
--- What a day is expected to be by the same weekday of the weeks before.
+-- The expected credits of a day: the mean of its weekday in the weeks before.
 profiles as (
 
     select
@@ -40,7 +41,7 @@ profiles as (
 
 ),
 
--- A day in between that is not known counts as expected.
+-- An unknown day in between counts with its expected credits.
 days as (
 
     select
@@ -123,8 +124,8 @@ origins as (
 
 ),
 
--- What so many days after a day were expected to be, and what they were. A week
--- is expected to be like the first one.
+-- For each number of days after a day: the expected and the actual credits.
+-- Every week is expected to equal the first one.
 spans as (
 
     select
@@ -179,8 +180,9 @@ ratios as (
 
 ),
 
--- Spans of many days overlap, so that they are fewer than they look: at each
--- end a tenth is left out, of two fewer for each day that is left.
+-- Spans of many days overlap, so there is less evidence than their number
+-- suggests: a tenth is left out at each end, counting two fewer spans for each
+-- remaining day.
 trimmed as (
 
     select
@@ -222,7 +224,7 @@ month_totals as (
 
 ),
 
--- The platform has limits of users alone.
+-- The platform has limits for users only.
 limits as (
 
     select
@@ -291,7 +293,7 @@ forecasts as (
 
 ),
 
--- The first day on which the limit was used up, or is expected to be.
+-- The first day on which the limit was reached, or is expected to be.
 exhaustions as (
 
     select

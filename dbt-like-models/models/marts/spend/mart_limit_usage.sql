@@ -42,7 +42,7 @@ months as (
 
 ),
 
--- Every day of a period was seen.
+-- Limits were seen on every day of a period.
 limit_dates as (
 
     select

@@ -1,5 +1,6 @@
--- Credits at another rate are doubles, rounded to hundredths of a credit. The
--- rest is sums and differences of decimals: the components add up exactly.
+-- Credits at another rate are doubles, rounded to hundredths of a credit. All
+-- other numbers are sums and differences of decimals, so the components add up
+-- exactly.
 {% set parts = [
     ['joined', 'joined_users', 'coalesce(explained.joined_users, 0)'],
     ['left', 'left_users', 'coalesce(explained.left_users, 0)'],
@@ -32,7 +33,8 @@ months as (
 
 ),
 
--- A day may be compared with the month before, with the one after, or both.
+-- A day may be compared with the month before, with the month after, or with
+-- both.
 compared_days as (
 
     select
@@ -46,7 +48,7 @@ compared_days as (
 
 ),
 
--- The one pass over the users of every day.
+-- The only pass over the users of every day.
 parts as (
 
     select
@@ -74,7 +76,7 @@ parts as (
 
 ),
 
--- A part is of its own month, and of the past of the next one.
+-- A part counts in its own month, and as the past of the next month.
 sides as (
 
     select
@@ -178,7 +180,7 @@ stayed_models as (
 
 ),
 
--- A model that is new has no rate but its own.
+-- A new model has no earlier rate, so its own rate is used.
 rated_models as (
 
     select
@@ -256,7 +258,7 @@ changes as (
 
 ),
 
--- What is left over, so that nothing is without a component.
+-- The remainder, so that the components are complete.
 explained as (
 
     select
@@ -281,8 +283,8 @@ components as (
 
 ),
 
--- A cross join, and not a union of six: Spark computes what is read six times
--- six times.
+-- A cross join instead of a union of six selects, because Spark would compute a
+-- relation that is read six times six times.
 final as (
 
     select

@@ -28,7 +28,7 @@ model_parts as (
 
 ),
 
--- The one pass over the users of every day.
+-- The only pass over the users of every day.
 user_parts as (
 
     select
@@ -103,7 +103,7 @@ parts as (
 
 ),
 
--- A part is of its own month, and of the past of the next one.
+-- A part counts in its own month, and as the past of the next month.
 sides as (
 
     select

@@ -44,8 +44,8 @@ tops as (
 
 ),
 
--- Weighted by how many users are below less how many are above: an exact sum,
--- where doubles depend on the order in which they are added.
+-- Weighted by the number of users below minus the number above: an exact sum,
+-- whereas a sum of doubles would depend on their order.
 months as (
 
     select

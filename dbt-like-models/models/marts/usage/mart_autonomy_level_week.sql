@@ -25,7 +25,7 @@ known_days as (
 
 ),
 
--- A level that a day does not name has none of its calls.
+-- A level that a day does not list has none of its calls.
 totals as (
 
     select
@@ -38,7 +38,7 @@ totals as (
 
 ),
 
--- As decimals: a sum of doubles depends on the order of the rows.
+-- Decimals, because a sum of doubles would depend on the order of the rows.
 weighed_days as (
 
     select
