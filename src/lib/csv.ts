@@ -1,6 +1,13 @@
 import { UsageError } from './errors.ts'
 
+/** The delimiter of a CSV file depends on the country of the workbook that it comes from. */
 const DELIMITERS = [',', ';', '\t']
+
+/** The delimiter that splits the header into the most columns. */
+export function delimiterOf(header: string): string {
+  const count = (delimiter: string): number => header.split(delimiter).length
+  return DELIMITERS.reduce((best, each) => (count(each) > count(best) ? each : best))
+}
 
 interface CsvLine {
   /** From 1, the header included. */
@@ -18,7 +25,7 @@ interface CsvLine {
  */
 export function readCsv(text: string, file: string) {
   const [header = '', ...lines] = text.replace(/^\ufeff/, '').split(/\r\n|\r|\n/)
-  const delimiter = DELIMITERS.find((each) => header.includes(each)) ?? ','
+  const delimiter = delimiterOf(header)
   const columns = atLine(file, 1, () => fieldsOf(header, delimiter)).map((name) =>
     name.toLowerCase(),
   )

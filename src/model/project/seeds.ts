@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
-import { utf8Text } from '../../lib/csv.ts'
+import { delimiterOf, utf8Text } from '../../lib/csv.ts'
 import { listIfThere } from '../../lib/files.ts'
 import { suggestion } from '../../lib/text.ts'
 import { ProjectError, unknownName, type Place } from './errors.ts'
@@ -81,9 +81,6 @@ function compareHeader({ header, place: file }: SeedFile, { columns }: SeedNote)
 
 const LINE_BREAK = /\r\n|\r|\n/
 
-/** The delimiter depends on the country of the workbook; the first line shows it. */
-const DELIMITERS = [',', ';', '\t']
-
 /**
  * Reads the header of a CSV file (RFC 4180, UTF-8, with or without a byte
  * order mark, fields separated by commas, semicolons or tabs).
@@ -117,12 +114,6 @@ async function recordLines({ path, place }: SeedFile): Promise<number[]> {
     if (line.split('"').length % 2 === 0) isQuoted = !isQuoted
   }
   return lines
-}
-
-/** The delimiter that splits the header into the most columns. */
-function delimiterOf(header: string): string {
-  const count = (delimiter: string): number => header.split(delimiter).length
-  return DELIMITERS.reduce((best, each) => (count(each) > count(best) ? each : best))
 }
 
 /** A select of the seed's typed rows; a column that the file lacks is NULL. */
