@@ -93,7 +93,7 @@ function choiceOf(flags: Flags<typeof rangeOptions & typeof sampleOptions>): Sam
 const LISTED = 50
 
 /** The result of a verification: the verdict, the differences, and the commands that fix them. */
-export function verificationAnswer(verification: Verification): Answer & { json: object } {
+function verificationAnswer(verification: Verification): Answer & { json: object } {
   const { history, sampled, days, tables, rows, values, files } = verification
   const { differences, leftOut, notStored } = verification
   const commands = fixingCommands(verification)

@@ -151,7 +151,7 @@ const HEADER = ['email', 'limit']
  *
  * @throws UsageError at the first line that is broken or repeats a user.
  */
-export function limitsOfCsv(bytes: Uint8Array, file: string): WantedLimit[] {
+function limitsOfCsv(bytes: Uint8Array, file: string): WantedLimit[] {
   const { header, columns, lines } = readCsv(utf8Text(bytes, file), file)
   if (columns.length !== HEADER.length || !HEADER.every((name) => columns.includes(name)))
     throw new UsageError(`${file}:1: the header is '${header.trim()}', not email,limit`)
@@ -200,7 +200,7 @@ export function limitOf(text: string): Credits {
 }
 
 /** @throws UsageError for an invalid e-mail address. */
-export function emailOf(text: string): string {
+function emailOf(text: string): string {
   if (/^[^\s@,;]+@[^\s@,;]+$/.test(text.trim())) return text.trim()
   throw new UsageError(`'${text}' is not an e-mail address`)
 }
