@@ -60,7 +60,7 @@ describe('repeated entries of a user and model on a day', () => {
       type: 'warning',
       about: 'drift',
       kind: 'overflow',
-      message: `org/1: $.by_user[].input_tokens of tokens adds up to more than fits, and is NULL: repeated entries since ${DAY}, 1 day`,
+      message: `org/1: $.by_user[].input_tokens of tokens adds up to more than a BIGINT can hold, and is NULL: repeated entries since ${DAY}, 1 day`,
     })
   })
 
