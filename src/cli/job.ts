@@ -9,7 +9,7 @@ import type { RunsSoFar } from '../pipeline/publish.ts'
 import type { RunContext } from '../pipeline/run-context.ts'
 import { removeScratch } from '../serve/verify/scratch.ts'
 import { keepOutOfGit } from '../lake/layout.ts'
-import { accessFault, diskFault, makeFolder } from '../lib/disk.ts'
+import { explainedFault, makeFolder } from '../lib/disk.ts'
 import { removeSpilled } from '../lib/spill.ts'
 import { removeTemporaryFiles } from '../lib/files.ts'
 import { lock, type Lease } from '../lib/lock.ts'
@@ -123,7 +123,7 @@ async function settled(
   try {
     return await work()
   } catch (error) {
-    const failure = diskFault(error) ?? accessFault(error) ?? asError(error)
+    const failure = asError(explainedFault(error))
     if (failure instanceof AppError) return { exitCode: failure.exitCode, problems: [failure] }
     return { exitCode: ExitCode.unexpected, problems: [failure], unexpected: failure }
   }

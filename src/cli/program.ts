@@ -1,7 +1,7 @@
 import yargs, { type Argv } from 'yargs'
 import { AppError, ExitCode, UsageError } from '../lib/errors.ts'
 import { nearest, safeText } from '../lib/text.ts'
-import { accessFault, diskFault } from '../lib/disk.ts'
+import { explainedFault } from '../lib/disk.ts'
 import { version } from '../lib/package.ts'
 import { helpWidth, NAME, register, report, type Screen, type Terminal } from './command.ts'
 import { COMMANDS } from './commands.ts'
@@ -60,11 +60,7 @@ export async function program(argv: readonly string[], screen: Screen): Promise<
     return exitCode
   } catch (error) {
     const failure = isOfParser(error) ? wrongArguments(error.message, '') : error
-    return say(
-      diskFault(failure) ?? accessFault(failure) ?? failure,
-      argv.includes('--debug'),
-      terminal,
-    )
+    return say(explainedFault(failure), argv.includes('--debug'), terminal)
   }
 }
 
@@ -102,8 +98,9 @@ function safeTerminal({ out, err, ask, ...screen }: Screen): Terminal {
 const QUOTE_IT = 'Quote the statement: agent-warehouse query "select …". '
 
 /** Names a command that does not exist: the parser would also name its options as unknown. */
-function unknownCommand(message: string | null, first = '-'): string | undefined {
-  const isUnknown = message?.startsWith('Unknown argument') === true && !first.startsWith('-')
+function unknownCommand(message: string | null, first: string | undefined): string | undefined {
+  if (first === undefined || first.startsWith('-')) return undefined
+  const isUnknown = message?.startsWith('Unknown argument') === true
   const names = COMMANDS.map(([usage]) => usage.split(' ', 1)[0])
   return isUnknown && !names.includes(first) ? `there is no command '${first}'` : undefined
 }

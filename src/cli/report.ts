@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs'
 import { basename, dirname, join, resolve, sep } from 'node:path'
-import { REPORT_FORMATS } from '../config/config.ts'
+import { FOLDERS, REPORT_FORMATS } from '../config/config.ts'
 import { UsageError } from '../lib/errors.ts'
 import { size } from '../lib/text.ts'
 import { writeDocs } from '../pipeline/publish.ts'
@@ -87,8 +87,8 @@ function outputPath(
   const folder = `${real(dataFolder)}${sep}`
   if (!within.startsWith(folder)) return path
   const [first = '', ...below] = within.slice(folder.length).split(sep)
-  const isFree =
-    below.length === 0 ? !first.startsWith('warehouse.duckdb') : FOR_OUTPUT.includes(first)
+  const isOwned = FOLDERS.includes(first) || first.startsWith('warehouse.duckdb')
+  const isFree = below.length === 0 ? !isOwned : FOR_OUTPUT.includes(first)
   if (isFree) return path
   throw new UsageError(`--out: ${path} is a file of the data folder`, {
     hint: `Name a file outside, or below ${FOR_OUTPUT.map((name) => join(dataFolder, name)).join(', ')}.`,

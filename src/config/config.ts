@@ -100,16 +100,16 @@ const DEFAULTS = {
 }
 
 /** A number, or text that spells one: not `true`, and not a list, which a cast would accept. */
-const number = (message: string): z.ZodType<number> =>
+const spelled = (schema: z.ZodType<number>): z.ZodType<number> =>
   z.preprocess(
     (value) => (typeof value === 'string' && value.trim() !== '' ? Number(value) : value),
-    z.number(message),
+    schema,
   )
 
 const ABOVE_ZERO = 'must be a number above 0'
-const positive = number(ABOVE_ZERO).pipe(z.number().positive(ABOVE_ZERO))
+const positive = spelled(z.number(ABOVE_ZERO).positive(ABOVE_ZERO))
 const WHOLE = 'must be a whole number above 0'
-const count = number(WHOLE).pipe(z.number().int(WHOLE).positive(WHOLE).max(1000))
+const count = spelled(z.number(WHOLE).int(WHOLE).positive(WHOLE).max(1000, 'must be at most 1000'))
 
 const fileSchema = z.strictObject({
   data: z.string().min(1).optional(),
@@ -213,7 +213,8 @@ const SIZE_HINT = 'Write a number with MB, GB, MiB or GiB, for example 2GB.'
 /** Characters that DuckDB reads as a pattern, and control characters. */
 const UNUSABLE = /[?*[\]\\\p{Cc}]/u
 
-const FOLDERS = [
+/** What a file in the data folder must not be named. */
+export const FOLDERS = [
   ...['lake', 'lake/raw', 'lake/base', 'quarantine', 'runs', 'state'],
   ...['seeds', 'snapshots', 'published', 'exports', 'report', 'docs', 'target'],
 ]

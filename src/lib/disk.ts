@@ -59,9 +59,14 @@ export function diskFault(error: unknown): AppError | undefined {
   })
 }
 
-/** Turns a refused access to a file into an expected failure; undefined for any other error. */
-export function accessFault(error: unknown): UsageError | undefined {
-  if (!(error instanceof Error) || error instanceof AppError) return undefined
+/** A disk fault or a refused access to a file as an expected failure; any other error as it is. */
+export function explainedFault(error: unknown): unknown {
+  return diskFault(error) ?? accessFault(error) ?? error
+}
+
+/** A refused port or connection is none: only errors of files have a path. */
+function accessFault(error: unknown): UsageError | undefined {
+  if (!(error instanceof Error) || error instanceof AppError || !('path' in error)) return undefined
   const code = codeOf(error)
   if (code !== 'EACCES' && code !== 'EPERM') return undefined
   return new UsageError(`this user may not access a file: ${error.message}`, {

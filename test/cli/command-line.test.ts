@@ -10,6 +10,7 @@ describe('the file in --out', () => {
     ['report', 'warehouse.duckdb'],
     ['docs', 'state/ledger/a.ndjson'],
     ['docs', 'runs/index.html'],
+    ['docs', 'seeds'],
   ])('of %s cannot be %s of the data folder, also through a link', async (name, path) => {
     const folder = await temporaryFolder()
     const data = join(folder, 'data')

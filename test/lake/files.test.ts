@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { AppError, UsageError } from '../../src/lib/errors.ts'
-import { accessFault, diskFault } from '../../src/lib/disk.ts'
+import { diskFault, explainedFault } from '../../src/lib/disk.ts'
 import {
   fromPathSegment,
   pathSegment,
@@ -69,9 +69,19 @@ describe('a disk error', () => {
     expect(diskFault('No space left on device')).toBeUndefined()
   })
 
-  it.each(['EACCES', 'EPERM'])('of a refused access (%s) is wrong configuration', (code) => {
-    expect(accessFault(system(code))).toMatchObject({ exitCode: 2 })
-    expect(accessFault(system('EIO'))).toBeUndefined()
-    expect(accessFault(new UsageError('a', { cause: system(code) }))).toBeUndefined()
+  it.each(['EACCES', 'EPERM'])(
+    'of a refused access (%s) to a file is wrong configuration',
+    (code) => {
+      const refused = Object.assign(system(code), { path: '/data' })
+      expect(explainedFault(refused)).toMatchObject({ exitCode: 2, cause: refused })
+    },
+  )
+
+  it.each([
+    ['a refused port', system('EACCES')],
+    ['another error of a file', Object.assign(system('EIO'), { path: '/data' })],
+    ['an expected failure', new UsageError('a', { cause: system('EACCES') })],
+  ])('that is %s stays as it is', (_, error) => {
+    expect(explainedFault(error)).toBe(error)
   })
 })
