@@ -162,7 +162,7 @@ function fileJson({ runId, builtAt, bytes, path, isPublished, problem }: Publish
 }
 
 function filesText(files: readonly PublishedFile[]): string {
-  if (files.length === 0) return 'Nothing is published yet.\n'
+  if (files.length === 0) return 'Nothing is published.\n'
   const lines = files.map(({ runId, builtAt, bytes, isPublished, problem }) => {
     const [mark, note] = isPublished ? ['*', '  published'] : [' ', '']
     const broken = problem === null ? '' : `  cannot be published again: ${problem}`

@@ -165,7 +165,7 @@ function heartbeatOf({ heartbeatAt }: LeaseStatus): string {
 }
 
 function publishedText(published: Status['published']): string {
-  if (published === null) return 'nothing yet'
+  if (published === null) return 'nothing'
   const { path, at, bytes, asOf, rollback } = published
   const when = asOf === null ? '' : `\n             as it was known at ${toSecond(asOf)}`
   const back =
