@@ -1,5 +1,13 @@
 import { execFile, execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -32,7 +40,7 @@ afterAll(() => {
 function packageWith(files: readonly string[], to: string): string {
   mkdirSync(to)
   const parts = ['src', 'sql', 'dbt-like-models', 'package.json']
-  for (const each of [...parts, 'tsconfig.json', 'tsconfig.build.json'])
+  for (const each of [...parts, 'tsconfig.json', 'tsconfig.build.json', 'rolldown.config.mjs'])
     cpSync(join(packageRoot, each), join(to, each), { recursive: true })
   symlinkSync(join(packageRoot, 'node_modules'), join(to, 'node_modules'))
   addModel(to)
@@ -43,8 +51,8 @@ function packageWith(files: readonly string[], to: string): string {
     ? join(folder, 'all', 'dist')
     : join(packageRoot, 'dist')
   if (to === join(folder, 'all')) {
-    const tsc = join(to, 'node_modules', 'typescript', 'bin', 'tsc')
-    execFileSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'], { cwd: to })
+    execFileSync('npm', ['run', '--silent', 'prepack'], { cwd: to })
+    expect(existsSync(join(to, 'dist', 'index.d.ts'))).toBe(true)
   } else cpSync(compiled, join(to, 'dist'), { recursive: true })
   return to
 }
