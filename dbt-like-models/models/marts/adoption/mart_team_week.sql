@@ -19,22 +19,6 @@ user_days as (
 
 ),
 
-members as (
-
-    select
-        org_id,
-        week_start_date,
-        team,
-        user_id,
-        max(case when is_active then 1 else 0 end) as is_active,
-        {% for metric in metrics %}
-        {{ sum_of_metric(metric) }} as {{ metric }}{{ ',' if not loop.last }}
-        {% endfor %}
-    from user_days
-    group by 1, 2, 3, 4
-
-),
-
 teams as (
 
     select
@@ -42,12 +26,14 @@ teams as (
         week_start_date,
         team,
         count(
-            case when is_active = 1 and user_id not like '(%' then 1 end
+            distinct case
+                when is_active and user_id not like '(%' then user_id
+            end
         ) as active_users,
         {% for metric in metrics %}
         {{ sum_of_metric(metric) }} as {{ metric }}{{ ',' if not loop.last }}
         {% endfor %}
-    from members
+    from user_days
     group by 1, 2, 3
 
 ),

@@ -46,11 +46,12 @@ tops as (
 
 -- Weighted by the number of users below minus the number above: an exact sum,
 -- whereas a sum of doubles would depend on their order.
-months as (
+month_sums as (
 
     select
         org_id,
         month_start_date,
+        max(user_count) as user_count,
         {{ sum_of_credits('billable_tokens') }} as month_tokens,
         {{ sum_of_credits(
             'case when user_rank <= top_users then billable_tokens end'
@@ -61,6 +62,23 @@ months as (
         ) }} as weighted_tokens
     from tops
     group by 1, 2
+
+),
+
+-- Ratios of a month are computed once, because a decimal of more than 16 digits
+-- takes a microsecond to become a double.
+months as (
+
+    select
+        org_id,
+        month_start_date,
+        cast(month_tokens as double) as month_tokens,
+        cast(top_tokens as double) / cast(month_tokens as double)
+            as top_10_percent_share,
+        cast(weighted_tokens as double)
+        / (cast(month_tokens as double) * user_count) as gini
+    from month_sums
+    where month_tokens > 0
 
 ),
 
@@ -86,27 +104,12 @@ final as (
         cumulated.user_rank,
         cumulated.user_count,
         cumulated.billable_tokens,
-        case
-            when months.month_tokens > 0
-            then
-                cast(cumulated.tokens_so_far as double)
-                / cast(months.month_tokens as double)
-        end as cumulative_share,
-        case
-            when months.month_tokens > 0
-            then
-                cast(months.top_tokens as double)
-                / cast(months.month_tokens as double)
-        end as top_10_percent_share,
-        case
-            when months.month_tokens > 0
-            then
-                cast(months.weighted_tokens as double) / (
-                    cast(months.month_tokens as double) * cumulated.user_count
-                )
-        end as gini
+        cast(cumulated.tokens_so_far as double) / months.month_tokens
+            as cumulative_share,
+        months.top_10_percent_share,
+        months.gini
     from cumulated
-    inner join months using (org_id, month_start_date)
+    left join months using (org_id, month_start_date)
 
 )
 
