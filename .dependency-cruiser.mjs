@@ -22,11 +22,11 @@ export const allowedImports = {
 /** The same of the folders of src/model, which `build` comes before. */
 const allowedInModel = {
   project: [],
-  plan: ['project'],
-  publish: ['plan', 'project'],
-  checks: ['publish', 'plan', 'project'],
-  artifacts: ['checks', 'plan', 'project'],
-  engines: ['checks', 'publish', 'plan', 'project'],
+  shared: ['project'],
+  publish: ['shared', 'project'],
+  checks: ['publish', 'shared', 'project'],
+  artifacts: ['checks', 'shared', 'project'],
+  engines: ['checks', 'publish', 'shared', 'project'],
 }
 
 /** A folder imports itself and what is allowed. */
@@ -84,7 +84,7 @@ export default {
     door('@duckdb', '^src/lib/duckdb\\.ts$'),
     door('(date-fns|@date-fns)', '^src/lib/days\\.ts$'),
     door('yargs', '^src/cli/'),
-    door('undici', '^src/client/http/client\\.ts$'),
+    door('undici', '^src/client/http/node-world\\.ts$'),
     door('nodemailer', '^src/notify/email\\.ts$'),
     door('(hono|@hono)', '^src/emulator/'),
     door('@observablehq', '^src/serve/report/page/'),

@@ -1,6 +1,6 @@
 import tseslint from 'typescript-eslint'
 
-/** Effects that come in through the World; only src/client/http/client.ts and src/cli make one. */
+/** Effects that come in through the World; only src/client/http/node-world.ts and src/cli make one. */
 const worldOnly = [
   {
     selector: "MemberExpression[object.name='Date'][property.name='now']",
@@ -53,7 +53,7 @@ export default tseslint.config(
   {
     files: [
       'src/cli/**/*.ts',
-      'src/client/http/client.ts',
+      'src/client/http/node-world.ts',
       'test/**/*.ts',
       'bench/**/*.ts',
       'vitest*.config.ts',

@@ -5,7 +5,8 @@ import type { RunEvent } from '../lib/events.ts'
 import { size } from '../lib/text.ts'
 import { toSecond } from '../observe/words.ts'
 import { build, planOfModels, rollback, rebuild } from '../pipeline/build.ts'
-import { exportMarts, type ModelChoice } from '../pipeline/publish.ts'
+import { exportMarts } from '../pipeline/serve.ts'
+import type { ModelChoice } from '../pipeline/warehouse.ts'
 import { listPublished, type PublishedFile } from '../serve/rollback.ts'
 import {
   configured,

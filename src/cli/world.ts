@@ -5,7 +5,7 @@ import { addressedEvent } from '../config/organisations.ts'
 import { DeferredError } from '../lib/errors.ts'
 import type { RunEvent } from '../lib/events.ts'
 import type { World } from '../lib/world.ts'
-import { createNodeWorld } from '../client/http/client.ts'
+import { createNodeWorld } from '../client/http/node-world.ts'
 import type { Terminal } from './command.ts'
 
 /** A service manager kills a process about 10 s after its signal. */

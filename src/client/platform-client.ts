@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events'
 import { ApiClient, type ClientOptions } from './client.ts'
 import { addressOf } from '../lib/trust.ts'
 import { UsageError } from '../lib/errors.ts'
-import { createNodeWorld } from './http/client.ts'
+import { createNodeWorld } from './http/node-world.ts'
 
 export interface PlatformClientOptions extends Pick<
   ClientOptions,

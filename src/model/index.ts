@@ -3,12 +3,12 @@ import { select } from './project/select.ts'
 import type { ModelNode, Project } from './project/types.ts'
 
 export { buildAndPublish, planOfBuild, type BuildResult, type PlannedModel } from './build/build.ts'
-export type { BuildOptions, SparkEngine } from './plan/context.ts'
-export type { CheckResult } from './plan/checks.ts'
+export type { BuildOptions, SparkEngine } from './shared/context.ts'
+export type { CheckResult } from './shared/checks.ts'
 export { loadProject } from './project/project.ts'
 export { loadMetrics } from './project/read-metrics.ts'
 export { seedLines } from './project/seeds.ts'
-export { createFactViews } from './engines/materialize.ts'
+export { createFactViews } from './engines/fact-views.ts'
 export type { Column, ModelNode, Project } from './project/types.ts'
 
 /**

@@ -14,7 +14,7 @@ import {
 } from './run-context.ts'
 import { planOfBuild, type PlannedModel } from '../model/index.ts'
 import { normalizeAndRead, type BaseAndProject } from './normalize.ts'
-import { buildOptions, publishModels, type BuildChoice, type ModelChoice } from './publish.ts'
+import { buildOptions, buildWarehouse, type BuildChoice, type ModelChoice } from './warehouse.ts'
 import { refusePast, rollBack } from '../serve/rollback.ts'
 import { knownOrganisations } from '../lake/ledger.ts'
 import { dataAsOf, latestData } from '../lake/point-in-time.ts'
@@ -57,7 +57,7 @@ async function buildPast(
   const pointInTime = await dataAsOf(context.config.dataFolder, orgIds, asOf)
   await rm(pointInTime.baseIn, { recursive: true, force: true })
   const { project } = await normalizeAndRead(context, pointInTime)
-  await publishModels(context, project, orgIds, options, pointInTime)
+  await buildWarehouse(context, project, orgIds, options, pointInTime)
   const when = new Date(asOf).toISOString()
   context.world.emit({
     type: 'warning',
@@ -77,7 +77,7 @@ async function publishIfLanded(
     if (missing > 0) return outcome
     throw nothingToBuild(context)
   }
-  await publishModels(context, project, orgIds, { ...options, exitCode: outcome.exitCode })
+  await buildWarehouse(context, project, orgIds, { ...options, exitCode: outcome.exitCode })
   return outcome
 }
 

@@ -1,8 +1,8 @@
 import { type RunContext, hasLanded, readProject } from './run-context.ts'
-import { exportMarts, publishModels, type RunsSoFar } from './publish.ts'
+import { buildWarehouse, type RunsSoFar } from './warehouse.ts'
 import { knownOrganisations } from '../lake/ledger.ts'
 import type { Project } from '../model/index.ts'
-import { reportMarts } from './report.ts'
+import { exportMarts, reportMarts } from './serve.ts'
 import type { SyncOutcome } from './outcome.ts'
 import { landAndNormalize, isStopped, type SyncSelection } from './sync.ts'
 
@@ -20,7 +20,7 @@ export async function run(
   const orgIds = await knownOrganisations(context.config.dataFolder)
   if (!(await hasLanded(context.config.dataFolder, orgIds))) return outcome
   const project = await (reading ?? readProject(context))
-  await publishModels(context, project, orgIds, { runs, exitCode: outcome.exitCode })
+  await buildWarehouse(context, project, orgIds, { runs, exitCode: outcome.exitCode })
   for (const target of context.config.exports) await exportMarts(context, target)
   for (const format of context.config.report.formats) await reportMarts(context, format)
   return outcome

@@ -81,6 +81,38 @@ it('the plan says that a pre-hook may write to a table that is reused', async ()
   expect(await bench.plan(RECORDED)).toContainEqual({ model: 'recorded', action: 'reuse', reason })
 })
 
+it('the plan says why an unchanged table is built when no incremental model is kept', async () => {
+  const files: Files = {
+    ...DAILY,
+    'models/other.sql': 'select 1 as number\n',
+    'models/other.yml': `models:
+  - name: other
+    description: One row.
+    columns:
+      - {name: number, description: One.}
+`,
+  }
+  const changed = Object.fromEntries(
+    Object.entries(files).map(([name, text]) => [
+      name,
+      text.includes("'incremental'") ? `${text}-- changed\n` : text,
+    ]),
+  )
+  const bench = await Bench.open()
+  await serve(bench, ROWS)
+  await bench.build(files)
+  expect(await bench.plan(files)).toContainEqual({
+    model: 'other',
+    action: 'reuse',
+    reason: 'the same rows',
+  })
+  expect(await bench.plan(changed)).toContainEqual({
+    model: 'other',
+    action: 'create',
+    reason: 'every table of the file is built',
+  })
+})
+
 it('no model of the project uses the time or random numbers, so that it can be reused', () => {
   expect(JSON.stringify(project.models.map(({ template }) => template))).toContain('group by')
   const asking = [...project.models, ...project.tests].filter(({ template }) =>

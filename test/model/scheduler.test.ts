@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { allOrThrow } from '../../src/lib/concurrency.ts'
-import { runScheduled } from '../../src/model/engines/execute.ts'
+import { runScheduled } from '../../src/model/build/execute.ts'
 
 interface Piece {
   readonly name: string

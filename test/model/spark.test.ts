@@ -5,7 +5,7 @@ import { loadConfig } from '../../src/config/config.ts'
 import { UsageError } from '../../src/lib/errors.ts'
 import { sparkType } from '../../src/model/engines/spark-job.ts'
 import { findSpark, submit } from '../../src/model/engines/spark-submit.ts'
-import { type SparkSettings } from '../../src/model/plan/context.ts'
+import { type SparkSettings } from '../../src/model/shared/context.ts'
 import { Bench, TINY } from './fixture.ts'
 import { folderOfFile } from '../support/folders.ts'
 

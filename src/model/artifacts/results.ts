@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { z } from 'zod'
 import { readJson } from '../../lib/files.ts'
-import type { Outcome } from '../plan/context.ts'
+import type { Outcome } from '../shared/context.ts'
 import type { FreshnessResult } from '../checks/freshness.ts'
 import { digest, type Entry, type JsonObject } from './ids.ts'
 

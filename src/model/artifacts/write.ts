@@ -4,12 +4,12 @@ import { writeAtomic } from '../../lib/files.ts'
 import type { Compiled } from '../project/compile.ts'
 import { messageOf } from '../../lib/errors.ts'
 import type { FreshnessResult } from '../checks/freshness.ts'
-import type { Building, Outcome } from '../plan/context.ts'
+import type { RunningBuild, Outcome } from '../shared/context.ts'
 import type { ModelNode, Project } from '../project/types.ts'
 import { compact, digest, modelId, type Entry, type JsonObject } from './ids.ts'
 import { byId, manifest, nodesOf, type EntryContext } from './manifest.ts'
 import { runResults, sources, metadata, type Invocation } from './results.ts'
-import type { Relation, Relations } from '../plan/relations.ts'
+import type { Relation, Relations } from '../shared/relations.ts'
 
 interface BuildResults {
   /** Milliseconds since the epoch. */
@@ -26,11 +26,11 @@ interface BuildResults {
  * replaced atomically. If artifacts cannot be written, the build stays published.
  */
 export async function writeArtifacts(
-  building: Building,
+  build: RunningBuild,
   compiled: Compiled,
   { startedAt, outcomes, freshness, relations }: BuildResults,
 ): Promise<void> {
-  const { artifacts, project, sourceSql, target, runId, now, emit, select = null } = building
+  const { artifacts, project, sourceSql, target, runId, now, emit, select = null } = build
   if (artifacts === undefined) return
   const { folder, builder } = artifacts
   const invocation = { runId, startedAt, finishedAt: now(), builder }

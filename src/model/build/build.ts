@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path'
 import { messageOf, UsageError } from '../../lib/errors.ts'
 import { listIfThere, nameOfTemporary, removeFile, temporaryPath } from '../../lib/files.ts'
 import { writeArtifacts } from '../artifacts/write.ts'
-import { executePlan, snapshotsOf, type ExecutedPlan } from '../engines/execute.ts'
+import { executePlan, snapshotsOf, type ExecutedPlan } from './execute.ts'
 import { compileProject } from '../project/compile.ts'
 import { mayBeDamaged, throwAll } from '../project/errors.ts'
 import { publish, removeDatabase } from '../publish/publish.ts'
@@ -12,10 +12,10 @@ import {
   readPrevious,
   type PreviousWarehouse,
   forgetFailed,
-  leaveFailed,
+  keepFailed,
   recordFailed,
 } from './previous-warehouse.ts'
-import type { Building, BuildOptions, Outcome, BuildPlan, NodePlan } from '../plan/context.ts'
+import type { RunningBuild, BuildOptions, Outcome, BuildPlan, NodePlan } from '../shared/context.ts'
 import { fromScratch, planBuild, refreshed } from './plan.ts'
 
 export interface BuildResult extends Omit<ExecutedPlan, 'problems' | 'contents' | 'relations'> {
@@ -53,7 +53,7 @@ export async function buildAndPublish(options: BuildOptions): Promise<BuildResul
   await mkdir(options.tempDirectory, { recursive: true })
   await removeLeftovers(target)
   const outcomes = new Map<string, Outcome>()
-  const building: Building = {
+  const build: RunningBuild = {
     ...options,
     warn: (message) => {
       emit({ type: 'warning', message, about: 'damage' })
@@ -62,23 +62,23 @@ export async function buildAndPublish(options: BuildOptions): Promise<BuildResul
       outcomes.set(`${outcome.kind} ${outcome.name}`, outcome)
     },
   }
-  const { plan, previous } = await decide(building)
+  const { plan, previous } = await decide(build)
   for (const [model, reason] of refreshed(plan)) emit({ type: 'model.refreshed', model, reason })
   const results = { startedAt, outcomes, freshness: NOTHING_CHECKED }
-  let isLeft = false
+  let isKept = false
   try {
-    const { path, executed } = await buildFile(building, plan, previous)
+    const { path, executed } = await buildFile(build, plan, previous)
     const { problems, contents, relations, ...built } = executed
     results.freshness = executed.freshness
-    if (problems.length > 0) isLeft = await leaveFailed(path, options)
+    if (problems.length > 0) isKept = await keepFailed(path, options)
     throwAll(problems)
-    const bytes = await publish(path, contents, building, previous)
+    const bytes = await publish(path, contents, build, previous)
     await forgetFailed(options)
-    await writeArtifacts(building, plan.compiled, { ...results, relations })
+    await writeArtifacts(build, plan.compiled, { ...results, relations })
     return { ...built, bytes, durationMs: now() - startedAt }
   } catch (error) {
-    await writeArtifacts(building, plan.compiled, results)
-    if (isLeft) await recordFailed(options)
+    await writeArtifacts(build, plan.compiled, results)
+    if (isKept) await recordFailed(options)
     throw error
   }
 }
@@ -93,12 +93,12 @@ async function removeLeftovers(target: string): Promise<void> {
 
 /** Opens the file that the build continues from, and plans the build. */
 async function decide(
-  building: Building,
+  build: RunningBuild,
 ): Promise<{ plan: BuildPlan; previous: PreviousWarehouse }> {
-  const compiled = compileProject(building.project, building)
-  const previous = await openPrevious(building, snapshotsOf(compiled.models))
+  const compiled = compileProject(build.project, build)
+  const previous = await openPrevious(build, snapshotsOf(compiled.models))
   try {
-    return { plan: await planBuild(building, compiled, previous), previous }
+    return { plan: await planBuild(build, compiled, previous), previous }
   } catch (error) {
     if (previous.path !== null) await removeDatabase(previous.path)
     throw error
@@ -110,24 +110,24 @@ async function decide(
  * from scratch.
  */
 async function buildFile(
-  building: Building,
+  build: RunningBuild,
   plan: BuildPlan,
   previous: PreviousWarehouse,
 ): Promise<{ path: string; executed: ExecutedPlan }> {
-  const path = await beginFile(building.target, plan, previous)
+  const path = await beginFile(build.target, plan, previous)
   const canRestart = plan.isContinued && !plan.isPartial
   try {
-    const executed = await executePlan(path, building, plan)
+    const executed = await executePlan(path, build, plan)
     if (canRestart && executed.problems.some(mayBeDamaged)) throwAll(executed.problems)
     return { path, executed }
   } catch (error) {
     await removeDatabase(path)
-    building.signal?.throwIfAborted()
+    build.signal?.throwIfAborted()
     if (!canRestart || !mayBeDamaged(error)) throw error
-    building.warn(
+    build.warn(
       `the build cannot continue from the published file, so everything is built again: ${messageOf(error)}`,
     )
-    return buildFile(building, fromScratch(plan), { ...previous, path: null })
+    return buildFile(build, fromScratch(plan), { ...previous, path: null })
   }
 }
 

@@ -1,13 +1,13 @@
 import { readLastResults } from '../artifacts/results.ts'
-import { checksOf, type Check, type PlannedCheck } from '../plan/checks.ts'
+import { checksOf, type Check, type PlannedCheck } from '../shared/checks.ts'
 import { unitTestsDigest } from '../checks/unit-tests.ts'
 import type { Compiled } from '../project/compile.ts'
-import { inputDigests, type InputDigests } from '../plan/fingerprint.ts'
+import { inputDigests, type InputDigests } from '../shared/fingerprint.ts'
 import { reach, select, type Past } from '../project/select.ts'
 import { kindOf, type ModelNode, type UnitTestNode } from '../project/types.ts'
 import { type PreviousWarehouse, noResults } from './previous-warehouse.ts'
-import { isPartial, type BuildOptions, type BuildPlan, type NodePlan } from '../plan/context.ts'
-import { descriptionOf } from '../plan/relations.ts'
+import { isPartial, type BuildOptions, type BuildPlan, type NodePlan } from '../shared/context.ts'
+import { descriptionOf } from '../shared/relations.ts'
 import type { PublishedState } from '../publish/meta.ts'
 
 const NEW = 'it is new'
@@ -35,7 +35,7 @@ export async function planBuild(
     return planNode(node, state, reason, hasSameRows(node))
   })
   const written = new Set(
-    planned.flatMap(({ node, action }) => (action === 'reuse' ? [] : node.hookReads)),
+    planned.flatMap(({ node, action }) => (action === 'reuse' ? [] : node.hookRefs)),
   )
   const nodes = planned.map((each) =>
     each.reason === SAME_ROWS && written.has(each.node.name)
@@ -94,7 +94,9 @@ export function fromScratch(plan: BuildPlan): BuildPlan {
 
 /** The same plan for a file without tables and views. */
 function inNewFile(plan: BuildPlan): BuildPlan {
-  const nodes = plan.nodes.map(({ node, reason }) => toCreate(node, reason))
+  const nodes = plan.nodes.map(({ node, action, reason }) =>
+    toCreate(node, action === 'create' ? reason : 'every table of the file is built'),
+  )
   return { ...plan, relations: new Map(), nodes }
 }
 

@@ -19,7 +19,7 @@ import {
   temporaryPath,
   makeWritable,
 } from '../../lib/files.ts'
-import { isPartial, type Building, type BuildOptions } from '../plan/context.ts'
+import { isPartial, type RunningBuild, type BuildOptions } from '../shared/context.ts'
 import { emptyState, readPublishedState, type PublishedState } from '../publish/meta.ts'
 import { adoptSnapshots, findLacking, unreadableHistory } from '../engines/snapshots.ts'
 import type { ModelNode } from '../project/types.ts'
@@ -49,30 +49,30 @@ export interface PreviousWarehouse {
  *   copy, or if the published file holds the only history of a snapshot and cannot be read.
  */
 export async function openPrevious(
-  building: Building,
+  build: RunningBuild,
   snapshots: readonly ModelNode[],
 ): Promise<PreviousWarehouse> {
-  const { target, fullRefresh, retry, warn, spark } = building
+  const { target, fullRefresh, retry, warn, spark } = build
   const engine = (db: Database): Promise<string> => engineOf(db, spark)
-  const lacking = await findLacking(building, snapshots)
+  const lacking = await findLacking(build, snapshots)
   const seen = await inspectPublished(target)
-  const isContinued = seen === undefined && !retry && (isPartial(building) || !fullRefresh)
-  const isCopied = isContinued || (lacking.size > 0 && seen?.state !== 'absent')
+  const mayContinue = seen === undefined && !retry && (isPartial(build) || !fullRefresh)
+  const isCopied = mayContinue || (lacking.size > 0 && seen?.state !== 'absent')
   const copied = isCopied ? await makeWorkingCopy(target, target).catch(asError) : undefined
   const fault = copied instanceof Error ? diskFault(copied) : undefined
   if (fault !== undefined) throw fault // the reason does not concern the published file
   let path: string | null = null
   try {
     const verdict = seen ?? (await verdictOn(copied, target))
-    if (verdict.state === 'changed' && !isPartial(building)) warn(changed(target, verdict.reason))
+    if (verdict.state === 'changed' && !isPartial(build)) warn(changed(target, verdict.reason))
     const published = verdict.state === 'published' ? verdict.record : null
-    if (verdict.state !== 'absent') await adopt(building, lacking, copied, published !== null)
+    if (verdict.state !== 'absent') await adopt(build, lacking, copied, published !== null)
     if (retry) {
-      const failed = await openFailed(building, target)
+      const failed = await openFailed(build, target)
       const state = await readPublishedState(failed.path, engine)
       return { path: failed.path, state, published, retryOf: failed.runId }
     }
-    if (!isContinued || published === null || !isFile(copied)) {
+    if (!mayContinue || published === null || !isFile(copied)) {
       return { path, state: emptyState(reasonOf(verdict)), published }
     }
     const state = await readPublishedState(copied.path, engine)
@@ -116,7 +116,7 @@ function verdictOn(copied: Copied, target: string): Promise<Verdict> {
  * histories without a version.
  */
 async function adopt(
-  building: Building,
+  build: RunningBuild,
   lacking: ReadonlyMap<ModelNode, 'missing' | 'damaged'>,
   copied: Copied,
   isVerified: boolean,
@@ -125,7 +125,7 @@ async function adopt(
   const nodes = all.map(([node]) => node)
   if (nodes.length === 0) return
   if (!isFile(copied)) throw unreadableHistory(nodes, copied?.message ?? 'it is not a file')
-  await adoptSnapshots(building, copied.path, nodes)
+  await adoptSnapshots(build, copied.path, nodes)
 }
 
 function changed(target: string, reason: string): string {
@@ -145,10 +145,7 @@ type FailedBuild = Pick<BuildOptions, 'failedFile' | 'artifacts' | 'runId'>
  * Keeps the temporary file as the failed file, or removes it if failed files are not kept. Returns
  * whether it was kept. At most one is kept; `recordFailed` records it.
  */
-export async function leaveFailed(
-  temporary: string,
-  { failedFile }: FailedBuild,
-): Promise<boolean> {
+export async function keepFailed(temporary: string, { failedFile }: FailedBuild): Promise<boolean> {
   if (failedFile === undefined) {
     await removeFile(temporary)
     return false
@@ -232,15 +229,15 @@ function recordPath(path: string): string {
   return `${path}.json`
 }
 
-/** Makes a copy and its digest, so that the build continues from exactly the verified bytes. */
 interface CopiedFile {
   readonly path: string
   readonly sha256: string
 }
 
 /**
- * Copies the file that a build continues from, next to the published one. A program that has the
- * file open can neither change the copy nor prevent reading it.
+ * Copies the file that a build continues from, next to the published one, and computes the digest
+ * of the copy: the build continues from exactly the verified bytes. A program that has the file
+ * open can neither change the copy nor prevent reading it.
  *
  * @throws the system's error if the copy fails.
  */

@@ -1,7 +1,7 @@
 import { ChecksFailedError } from '../../lib/errors.ts'
 import { identifier, type Database, type Row } from '../../lib/duckdb.ts'
-import { commentsSql, relationsIn } from '../plan/relations.ts'
-import type { CheckResult, PlannedCheck } from '../plan/checks.ts'
+import { commentsSql, relationsIn } from '../shared/relations.ts'
+import type { CheckResult, PlannedCheck } from '../shared/checks.ts'
 
 /** Examples of the wrong rows of each failed check, by its name. */
 type Examples = ReadonlyMap<string, readonly Row[]>

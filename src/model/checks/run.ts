@@ -1,11 +1,11 @@
 import { allOrThrow } from '../../lib/concurrency.ts'
 import { identifier, type Database } from '../../lib/duckdb.ts'
 import { messageOf } from '../../lib/errors.ts'
-import { reportSkipped, type BuildContext, type BuildPlan } from '../plan/context.ts'
+import { reportSkipped, type BuildContext, type BuildPlan } from '../shared/context.ts'
 import { StatementError } from '../project/errors.ts'
 import type { TestSettings } from '../project/types.ts'
 import { storeRows } from './failures.ts'
-import type { CheckResult, CheckStatus, PlannedCheck, ReferencedColumns } from '../plan/checks.ts'
+import type { CheckResult, CheckStatus, PlannedCheck, ReferencedColumns } from '../shared/checks.ts'
 
 interface CheckedModels {
   readonly results: readonly CheckResult[]

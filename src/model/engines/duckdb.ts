@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Database, literal } from '../../lib/duckdb.ts'
 import { processLimits } from '../../lib/machine.ts'
-import type { BuildContext, Building, SparkSettings } from '../plan/context.ts'
+import type { BuildContext, RunningBuild, SparkSettings } from '../shared/context.ts'
 import { sparkVersion } from './spark-submit.ts'
 
 /**
@@ -26,10 +26,10 @@ export async function engineOf(db: Database, spark?: SparkSettings): Promise<str
  */
 export async function inFile<T>(
   path: string,
-  building: Building,
+  build: RunningBuild,
   work: (context: BuildContext) => Promise<T>,
 ): Promise<T> {
-  const { tempDirectory, signal } = building
+  const { tempDirectory, signal } = build
   await using db = await Database.open(':memory:', { ...processLimits().build, tempDirectory })
   await using second = await db.another()
   const release = interruptOnAbort([db, second], signal)
@@ -41,7 +41,7 @@ export async function inFile<T>(
       use warehouse`,
     )
     await second.run('use warehouse')
-    const result = await work({ ...building, db, second })
+    const result = await work({ ...build, db, second })
     await second.run('use memory')
     await db.run('checkpoint warehouse; use memory; detach warehouse')
     return result

@@ -10,11 +10,11 @@ import {
   snapshotPath,
   snapshotVersions,
 } from '../../lake/snapshot-versions.ts'
-import type { Building } from '../plan/context.ts'
+import type { RunningBuild } from '../shared/context.ts'
 import type { ModelNode, SnapshotRule } from '../project/types.ts'
 
 /** Where versions are stored; those written up to `asOf` are read. */
-type SnapshotPlace = Pick<Building, 'target' | 'asOf' | 'now' | 'warn'>
+type SnapshotPlace = Pick<RunningBuild, 'target' | 'asOf' | 'now' | 'warn'>
 
 /**
  * The snapshots whose history must be read from the published file: those without

@@ -2,8 +2,8 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { identifier, literal, type Database } from '../../lib/duckdb.ts'
 import { grouped } from '../../lib/grouped.ts'
-import type { BuildContext, SparkEngine, BuildPlan, NodePlan } from '../plan/context.ts'
-import { checksOf, type Check, type PlannedCheck } from '../plan/checks.ts'
+import type { BuildContext, SparkEngine, BuildPlan, NodePlan } from '../shared/context.ts'
+import { checksOf, type Check, type PlannedCheck } from '../shared/checks.ts'
 import { differencesSql } from '../checks/unit-tests.ts'
 import { compileProject } from '../project/compile.ts'
 import { StatementError } from '../project/errors.ts'
@@ -208,6 +208,6 @@ export function planSpark({ all, nodes, checks }: BuildPlan): SparkPlan {
 function inputsOf(models: readonly ModelNode[]): ReadonlySet<string> {
   const edges = new Map(models.map(({ name, dependsOn }) => [name, dependsOn]))
   const own = models.filter(({ seed, snapshot }) => seed !== null || snapshot !== null)
-  const names = [...own.map(({ name }) => name), ...models.flatMap(({ hookReads }) => hookReads)]
+  const names = [...own.map(({ name }) => name), ...models.flatMap(({ hookRefs }) => hookRefs)]
   return new Set([...names, ...reach(names, edges)])
 }

@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { AppError, asError, UsageError } from '../../lib/errors.ts'
 import { listIfThere } from '../../lib/files.ts'
 import { packageRoot } from '../../lib/package.ts'
-import type { SparkSettings } from '../plan/context.ts'
+import type { SparkSettings } from '../shared/context.ts'
 
 /** The user's settings may change these. */
 const DEFAULTS: Readonly<Record<string, string>> = {

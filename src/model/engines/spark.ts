@@ -8,12 +8,12 @@ import {
   type BuildPlan,
   type NodePlan,
   type SparkEngine,
-} from '../plan/context.ts'
+} from '../shared/context.ts'
 import type { Counted } from '../checks/run.ts'
 import { runUnitTests, type UnitTestResult } from '../checks/unit-tests.ts'
 import { StatementError } from '../project/errors.ts'
 import { kindOf, type ModelNode } from '../project/types.ts'
-import { commentsSql } from '../plan/relations.ts'
+import { commentsSql } from '../shared/relations.ts'
 import { materialize, type BuiltModel, type BuiltModels } from './materialize.ts'
 import { type SparkJob, writeJob, planSpark } from './spark-job.ts'
 import { sparkStopped, submit } from './spark-submit.ts'

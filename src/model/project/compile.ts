@@ -109,7 +109,7 @@ function modelNode(model: Model, settings: ModelSettings, names: ProjectNames): 
     ...nodeOf(model, settings, full.statements),
     increment: increment?.statements ?? null,
     dependsOn: refsOf(all),
-    hookReads: refsOf(both.flatMap((statements) => statements.hooks)),
+    hookRefs: refsOf(both.flatMap((statements) => statements.hooks)),
     sources: [...new Set(all.flatMap(({ sources }) => sources))],
   }
 }
@@ -150,7 +150,7 @@ function nodeOf(described: Described, settings: ModelSettings, statements: State
     seed: null,
     snapshot: null,
     dependsOn: [],
-    hookReads: [],
+    hookRefs: [],
     sources: [],
   }
 }

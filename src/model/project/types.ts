@@ -204,8 +204,8 @@ export interface ModelNode extends Described, Omit<ModelSettings, 'pre_hook'>, S
   readonly snapshot: SnapshotRule | null
   /** Names of models, seeds and snapshots. */
   readonly dependsOn: readonly string[]
-  /** The names that its pre-hooks read, which decide which intervals are outdated. */
-  readonly hookReads: readonly string[]
+  /** The models that its pre-hooks name: they read them, or write to them. */
+  readonly hookRefs: readonly string[]
   /** `source.table` */
   readonly sources: readonly string[]
 }

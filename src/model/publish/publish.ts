@@ -2,9 +2,9 @@ import { Database } from '../../lib/duckdb.ts'
 import { removeFile } from '../../lib/files.ts'
 import { publishFile } from '../../lake/published.ts'
 import type { PublishedRecord } from '../../lake/published-record.ts'
-import type { Building } from '../plan/context.ts'
-import { digest, type InputDigests } from '../plan/fingerprint.ts'
-import type { Relations } from '../plan/relations.ts'
+import type { RunningBuild } from '../shared/context.ts'
+import { digest, type InputDigests } from '../shared/fingerprint.ts'
+import type { Relations } from '../shared/relations.ts'
 import { kindOf, type ModelNode } from '../project/types.ts'
 
 /**
@@ -23,12 +23,12 @@ interface Previous {
 export async function publish(
   temporary: string,
   contents: Contents,
-  building: Building,
+  build: RunningBuild,
   previous: Previous,
 ): Promise<number | null> {
-  const { target, runId, asOf, keep, warn, now, emit, signal } = building
+  const { target, runId, asOf, keep, warn, now, emit, signal } = build
   try {
-    if (await isPublished(temporary, contents, building, previous)) {
+    if (await isPublished(temporary, contents, build, previous)) {
       await removeDatabase(temporary)
       emit({ type: 'warehouse.unchanged', path: target })
       return null
@@ -60,7 +60,7 @@ export async function publish(
 async function isPublished(
   temporary: string,
   { content, meta }: Contents,
-  { fullRefresh, target }: Building,
+  { fullRefresh, target }: RunningBuild,
   { published, path }: Previous,
 ): Promise<boolean> {
   if (path !== temporary || fullRefresh) return false

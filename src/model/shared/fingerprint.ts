@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { ModelNode } from '../project/types.ts'
 
-/** Digests of a model's inputs. */
+/**
+ * Digests of a model's inputs. `meta.models` records them as `made_by`, `fingerprint` and `content`.
+ */
 export interface InputDigests {
   /** Of the model itself: its SQL, settings, columns, and the statements of its sources. */
   readonly own: string

@@ -3,29 +3,29 @@ import type { Database } from '../../lib/duckdb.ts'
 import {
   reportSkipped,
   type BuildContext,
-  type Building,
+  type RunningBuild,
   type BuildPlan,
   type NodePlan,
-} from '../plan/context.ts'
+} from '../shared/context.ts'
 import { failedChecks, forgetFailures, storeFailures } from '../checks/failures.ts'
 import { checkFreshness, type FreshnessResult } from '../checks/freshness.ts'
-import type { CheckResult } from '../plan/checks.ts'
+import type { CheckResult } from '../shared/checks.ts'
 import { runChecks, watchReferences } from '../checks/run.ts'
 import { runUnitTests, type UnitTestResult } from '../checks/unit-tests.ts'
 import type { ModelNode } from '../project/types.ts'
 import { contentsOf, type Contents } from '../publish/publish.ts'
 import { createMeta, writeCheckResults, writeColumns, writeModels } from '../publish/meta.ts'
-import { inFile, engineOf } from './duckdb.ts'
-import { commentsSql, relationsIn, type Relations } from '../plan/relations.ts'
+import { inFile, engineOf } from '../engines/duckdb.ts'
+import { commentsSql, relationsIn, type Relations } from '../shared/relations.ts'
 import {
   countReused,
   createSchemas,
   materialize,
   type BuiltModel,
   type BuiltModels,
-} from './materialize.ts'
-import { loadSnapshot, saveSnapshot } from './snapshots.ts'
-import { type BuiltOnSpark, buildOnSpark } from './spark.ts'
+} from '../engines/materialize.ts'
+import { loadSnapshot, saveSnapshot } from '../engines/snapshots.ts'
+import { type BuiltOnSpark, buildOnSpark } from '../engines/spark.ts'
 
 export interface ExecutedPlan {
   readonly models: readonly BuiltModel[]
@@ -42,10 +42,10 @@ export interface ExecutedPlan {
 /** Executes the plan in the file at `path`: models, checks, records. */
 export function executePlan(
   path: string,
-  building: Building,
+  build: RunningBuild,
   plan: BuildPlan,
 ): Promise<ExecutedPlan> {
-  return inFile(path, building, (context) => executeIn(context, plan))
+  return inFile(path, build, (context) => executeIn(context, plan))
 }
 
 async function executeIn(context: BuildContext, plan: BuildPlan): Promise<ExecutedPlan> {
@@ -150,7 +150,7 @@ async function buildModels(context: BuildContext, plan: BuildPlan): Promise<Buil
       failures.set(name, error)
     }
   }
-  const building = nodes.map((planned) => ({
+  const creating = nodes.map((planned) => ({
     name: planned.node.name,
     dependsOn: planned.node.dependsOn,
     isPinned: planned.node.increment !== null,
@@ -168,7 +168,7 @@ async function buildModels(context: BuildContext, plan: BuildPlan): Promise<Buil
         await db.transaction(() => db.run(commentsSql(node)))
       },
     }))
-  await runScheduled([...building, ...describing], [context.db, context.second], ({ work }, db) =>
+  await runScheduled([...creating, ...describing], [context.db, context.second], ({ work }, db) =>
     work(db),
   )
   const inOrder = <T>(found: ReadonlyMap<string, T>): T[] =>

@@ -1,12 +1,11 @@
 import { rm } from 'node:fs/promises'
 import { basename, join, relative } from 'node:path'
-import type { Config, ExportTarget } from '../config/config.ts'
+import type { Config } from '../config/config.ts'
 import { isEntityResource } from '../lake/resources.ts'
 import { ExitCode, UsageError } from '../lib/errors.ts'
-import { projectOf, timed, warner, type RunContext } from './run-context.ts'
+import { timed, warner, type RunContext } from './run-context.ts'
 import {
   buildAndPublish,
-  listModels,
   seedLines,
   type BuildOptions,
   type BuildResult,
@@ -16,12 +15,8 @@ import {
 import { writeRecord, writeSchemaDrift, type RunRow } from '../model/publish/meta.ts'
 import { baseContents, baseDigest } from '../normalize/state.ts'
 import { statementsDigestOf } from '../normalize/base-entities.ts'
-import { docsHtml } from '../serve/docs/html.ts'
-import { readPublished } from '../serve/docs/read.ts'
-import { exportTables } from '../serve/export/export.ts'
 import { openWarehouse } from '../serve/warehouse.ts'
 import { Database, listLiteral } from '../lib/duckdb.ts'
-import { writeAtomic } from '../lib/files.ts'
 import { type IntervalRow, writeIntervals } from '../lake/intervals.ts'
 import {
   baseGlob,
@@ -64,7 +59,7 @@ export interface BuildChoice extends ModelChoice {
 }
 
 /** Base → models → checks → published warehouse. */
-export async function publishModels(
+export async function buildWarehouse(
   context: RunContext,
   project: Project,
   orgIds: readonly string[],
@@ -188,40 +183,6 @@ function sparkEngine({ dataFolder, spark }: Config, baseIn: string): SparkEngine
     folder: join(dataFolder, 'state', 'spark'),
     urlOf,
   }
-}
-
-/**
- * Writes the documentation of the models, and of what is published of them, as one HTML file.
- *
- * @throws UsageError when there is no warehouse, or when it cannot be read; ProjectError.
- */
-export async function writeDocs(
-  config: Config,
-  path: string,
-  warn: (message: string) => void,
-): Promise<{ readonly bytes: number; readonly models: number }> {
-  const project = await projectOf(config, warn)
-  const models = listModels(project)
-  const { metrics } = project
-  const text = docsHtml({ models, metrics }, await readPublished(warehousePath(config.dataFolder)))
-  await writeAtomic(path, text)
-  return { bytes: Buffer.byteLength(text), models: models.length }
-}
-
-/** The marts of the published warehouse as files. */
-export async function exportMarts(context: RunContext, target: ExportTarget): Promise<void> {
-  const { config, world, runId } = context
-  await timed(context, `export ${target}`, () =>
-    exportTables({
-      warehouse: warehousePath(config.dataFolder),
-      target,
-      folder: join(config.dataFolder, 'exports'),
-      schema: 'main',
-      runId,
-      now: world.now,
-      emit: world.emit,
-    }),
-  )
 }
 
 const LISTED_LINES = 10

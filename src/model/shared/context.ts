@@ -30,7 +30,7 @@ export interface BuildOptions extends CompileOptions, SourceFacts {
    * Where to write dbt's artifacts, and the name of the generator, e.g. `agent-warehouse 0.1.0`.
    */
   readonly artifacts?: { readonly folder: string; readonly builder: string }
-  /** Build incremental models from scratch. */
+  /** Build every model from scratch. */
   readonly fullRefresh: boolean
   /** Writes more tables of schema `meta`; called after the models and before the checks. */
   readonly meta?: (db: Database) => Promise<void>
@@ -111,14 +111,14 @@ export interface BuildPlan {
 }
 
 /** The options of a build, and the functions that report its progress. */
-export interface Building extends BuildOptions {
+export interface RunningBuild extends BuildOptions {
   readonly report: (outcome: Outcome) => void
   /** Reports damage that was found. */
   readonly warn: (message: string) => void
 }
 
 /** The state that the steps of a build share. */
-export interface BuildContext extends Building {
+export interface BuildContext extends RunningBuild {
   readonly db: Database
   /** Another connection to it: it neither sees the temporary tables of `db` nor waits for it. */
   readonly second: Database

@@ -1,0 +1,58 @@
+import type { Database } from '../../lib/duckdb.ts'
+import { compileProject, type CompileOptions } from '../project/compile.ts'
+import { StatementError } from '../project/errors.ts'
+import { keyOf } from '../project/properties.ts'
+import type { ModelNode, Project } from '../project/types.ts'
+import { createSchemas } from './materialize.ts'
+
+/** A mart with facts of days, as a view. */
+interface FactView {
+  readonly name: string
+  /** `schema.name` */
+  readonly relation: string
+  readonly columns: readonly string[]
+  /** The columns that together are unique; the organisation and the day are among them. */
+  readonly key: readonly string[]
+}
+
+/**
+ * Creates the facts of days, and the models that they are made from, as views in the database in
+ * use, unchecked: nothing is computed until it is queried, and then only for the queried days.
+ *
+ * @returns the facts.
+ * @throws StatementError when DuckDB refuses a model.
+ */
+export async function createFactViews(
+  database: Database,
+  project: Project,
+  sourceSql: CompileOptions['sourceSql'],
+): Promise<FactView[]> {
+  const { models } = compileProject(project, { sourceSql })
+  const facts = models.filter(isFactOfDays)
+  const needed = new Set(facts.map(({ name }) => name))
+  for (const { name, dependsOn } of models.toReversed()) {
+    if (needed.has(name)) for (const each of dependsOn) needed.add(each)
+  }
+  const views = models.filter(({ name }) => needed.has(name))
+  await createSchemas(database, views)
+  for (const { file, name, relation, sql } of views) {
+    await database.run(`create view ${relation} as ${sql}`).catch((error: unknown) => {
+      throw StatementError.of(`${file}: model '${name}'`, error)
+    })
+  }
+  return facts.map((node) => ({
+    name: node.name,
+    relation: node.relation,
+    columns: node.columns.map(({ name }) => name),
+    key: keyOf(node),
+  }))
+}
+
+/** One fetch cannot verify it, because it is made from every landed version. */
+const HISTORY_OF_VERSIONS = 'fct_restatement'
+
+function isFactOfDays(node: ModelNode): boolean {
+  const key = keyOf(node)
+  const isFact = node.name.startsWith('fct_') && node.name !== HISTORY_OF_VERSIONS
+  return isFact && key.includes('org_id') && key.includes('activity_date')
+}
