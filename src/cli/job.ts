@@ -129,7 +129,7 @@ async function settled(
   }
 }
 
-/** Commands on landed data: they make no data folder. */
+/** Commands that need landed data, and so do not create the data folder. */
 const OF_WHAT_LANDED = new Set(['build', 'rebuild', 'compact'])
 
 /** @throws UsageError if there is no data folder, because its name may be mistyped. */

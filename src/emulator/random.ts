@@ -58,7 +58,7 @@ export function entry<T>(list: readonly T[], index: number): T {
 /** The stream of each kind of id. */
 const KINDS = { computer: 101, session: 103, report: 105 }
 
-/** The key of the draws for the thing of a kind at an index. */
+/** The seed of the random numbers for item `index` of a kind. */
 export function keyOf(seed: number, kind: keyof typeof KINDS, index: number): number {
   return derive(derive(seed, KINDS[kind]), index)
 }

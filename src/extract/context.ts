@@ -6,7 +6,7 @@ import {
   type AnswerOrigin,
   type ApiClient,
 } from '../client/index.ts'
-import type { PaginatedDay } from '../lake/paginated-days.ts'
+import type { PageSums } from '../lake/page-sums.ts'
 import type { IntervalRecorder } from './land/interval-recorder.ts'
 import type { Background } from './fetch/concurrency.ts'
 import type { Breaker } from './fetch/failures.ts'
@@ -23,10 +23,13 @@ export interface Pagination {
   readonly resource: Resource
   readonly day: Day
   readonly buffer: PageBuffer
-  /** Users seen so far, except those on known pages. */
+  /** Users seen so far, except those on pages that equal the landed ones. */
   readonly users: Set<string>
-  /** The pages that the day last landed with; null if unknown, or once a page differs. */
-  known: PaginatedDay | null
+  /**
+   * The checksums of the pages that the day last landed with; null if unknown, or once a page
+   * differs. Rows of an equal page are not parsed.
+   */
+  landedPages: PageSums | null
   /** To be called when the day has landed or failed. */
   readonly onDone: () => void
 }

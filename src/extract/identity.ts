@@ -94,12 +94,12 @@ export function organisationMismatch(
   )
 }
 
-/** Under which name of the configuration each organisation is asked, by its id. */
+/** The configured name that each organisation is requested under, by its id. */
 export type Owners = Map<string, string>
 
 /**
- * Takes an organisation for one name of the configuration: two credentials of one organisation
- * would write one ledger at the same time. Returns the problem where another name has it.
+ * Reserves an organisation for one configured name: two credentials of one organisation would
+ * write one ledger at the same time. Returns the problem if another name has it.
  */
 export function claimOrganisation(owners: Owners, orgId: string, name: string): UsageError | null {
   const owner = owners.get(orgId) ?? name

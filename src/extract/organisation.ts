@@ -21,7 +21,7 @@ import { IntervalRecorder } from './land/interval-recorder.ts'
 import { Breaker, abortsRun } from './fetch/failures.ts'
 import type { FetchContext } from './context.ts'
 import { fetchAll, completionListener } from './fetch/fetch.ts'
-import { landPaginatedDays } from './fetch/pagination.ts'
+import { landPaginations } from './fetch/pagination.ts'
 import {
   isWrongAddress,
   organisationMismatch,
@@ -164,7 +164,7 @@ async function execute(
   announce(tasks, orgId, world)
   // also keeps page buffers of days that --only or --from left out today
   const due = planSync(ledger.intervals, when)
-  await removePageBuffers(dataFolder, orgId, paginatedDays([...tasks, ...due]))
+  await removePageBuffers(dataFolder, orgId, keysOfPaginated([...tasks, ...due]))
   const checks = checksOf(options, now)
   const recorder = new IntervalRecorder(ledger, orgId, world, checks)
   const windowSizes = new WindowSizes(savedSizes)
@@ -176,7 +176,7 @@ async function execute(
     database,
     forEach: (items, work) => forEachLimit(items, concurrency, work),
     background: new Background({
-      work: (days) => landPaginatedDays(context, days),
+      work: (days) => landPaginations(context, days),
       atOnce: 2,
       sizeOf: ({ users }) => MOST_WAITING / 32 + users.size,
       mostWaiting: MOST_WAITING,
@@ -202,7 +202,7 @@ async function execute(
   }
 }
 
-/** Maximum users in memory of days that wait to land; a day counts as 1/32 of it and its users. */
+/** Maximum users in memory of days that wait to land. A day counts as its users plus 1/32 of this. */
 const MOST_WAITING = 16_384
 
 /** Returns the expected error that stops the run. @throws any other error */
@@ -249,7 +249,7 @@ function checksOf({ plan }: SyncOptions, now: number): ChecksOfRun {
 }
 
 /** The planned days of users: page buffers of these days are kept. */
-function paginatedDays(tasks: readonly FetchTask[]): Set<string> {
+function keysOfPaginated(tasks: readonly FetchTask[]): Set<string> {
   const users = tasks.filter(({ resource }) => resource.grain === 'users')
   return new Set(
     users.flatMap(({ resource, days }) => days.map(({ day }) => intervalKey(resource.name, day))),

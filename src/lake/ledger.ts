@@ -173,7 +173,7 @@ export async function readJournal(dataFolder: string, orgId: string): Promise<Jo
   const last = lastRead.get(path)
   const isGrown = last !== undefined && !last.isCutOff && text.startsWith(last.text)
   const folded = isGrown ? fold(text.slice(last.text.length), last) : fold(text)
-  lastRead.delete(path) // its place is after those that were read before
+  lastRead.delete(path) // first, so that it becomes the most recent entry
   lastRead.set(path, { ...folded, text })
   const [oldest] = lastRead.keys()
   if (lastRead.size > MOST_KEPT && oldest !== undefined) lastRead.delete(oldest)

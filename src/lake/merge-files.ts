@@ -28,7 +28,7 @@ import {
   mergedVersions,
   namesIn,
   rowsSql,
-  saidSql,
+  metadataSql,
   sha256OfMerged,
   type MergedVersion,
   writeManifest,
@@ -145,7 +145,7 @@ async function contentsOfTask(
   const paths = all.map((raw) => pathOf(dataFolder, orgId, raw))
   const contents = await contentsOf(database, rowsSql(paths))
   const said = new Map<string, Record<string, string>>(paths.map((path) => [path, {}]))
-  const rows = await database.rows(`from ${saidSql(paths)}`)
+  const rows = await database.rows(`from ${metadataSql(paths)}`)
   for (const { file_name, key, value } of metadata.parse(rows)) {
     const own = said.get(file_name)
     if (own !== undefined) own[key] = value

@@ -179,8 +179,8 @@ export async function bytesOfVersion(path: string): Promise<number> {
 }
 
 const MERGED_ROWS = statement('raw/merged_rows')
-const SAID = statement('raw/said')
-const SAID_IN_MANIFEST = statement('raw/said_in_manifest')
+const METADATA = statement('raw/metadata')
+const METADATA_IN_MANIFEST = statement('raw/metadata_in_manifest')
 
 /**
  * SQL of a relation with the rows of versions, and with the path of each row's version as
@@ -219,14 +219,16 @@ export function mergedRowsSql(file: string, placed: readonly Placed[]): string {
  * SQL of a relation with the metadata of the files that versions landed in: `file_name`, `key`,
  * `value`.
  */
-export function saidSql(paths: readonly string[]): string {
+export function metadataSql(paths: readonly string[]): string {
   const { loose, merged } = sorted(paths)
   const said = [...merged.values()].flat().map(({ path, version }) => {
     return { file_name: path, said: Object.entries(version.said) }
   })
   return union([
-    ...(loose.length === 0 ? [] : [fill(SAID, { files: listLiteral(loose) })]),
-    ...(said.length === 0 ? [] : [fill(SAID_IN_MANIFEST, { said: literal(JSON.stringify(said)) })]),
+    ...(loose.length === 0 ? [] : [fill(METADATA, { files: listLiteral(loose) })]),
+    ...(said.length === 0
+      ? []
+      : [fill(METADATA_IN_MANIFEST, { said: literal(JSON.stringify(said)) })]),
   ])
 }
 

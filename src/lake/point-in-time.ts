@@ -4,7 +4,7 @@ import { Database } from '../lib/duckdb.ts'
 import { rawFolder, versionTime, pastFolder } from './layout.ts'
 import { versionsUpTo } from './raw-days.ts'
 import { intervalKey, LedgerFile, type Interval, type Ledger } from './ledger.ts'
-import { rowsSql, saidSql } from './merged.ts'
+import { rowsSql, metadataSql } from './merged.ts'
 import { isOfUsers } from './resources.ts'
 import { processLimits } from '../lib/machine.ts'
 import { statement, fill } from '../lib/package.ts'
@@ -91,7 +91,7 @@ async function factsOf(paths: readonly string[]): Promise<ReadonlyMap<string, Fa
   await using database = await Database.open(':memory:', processLimits().verification)
   const sql = fill(statement('lake/version_facts'), {
     rows: rowsSql(paths),
-    metadata: saidSql(paths),
+    metadata: metadataSql(paths),
   })
   const found = z.array(facts).parse(await database.rows(sql))
   return new Map(found.map((each) => [each.file, each]))

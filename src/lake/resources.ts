@@ -174,7 +174,7 @@ const USED_TOKENS = texts(
 )
 
 /**
- * The entity resources: everything but analytics (CONTRACT, "Resource names"). Every night
+ * The entity resources: everything but analytics. Every night
  * fetches their current state; the day is the day of the fetch. The code for each is in
  * `extract/entities/`.
  */

@@ -77,7 +77,7 @@ export type RunEvent =
   /** Every request of the credential waits. */
   | { readonly type: 'governor.paused'; readonly waitMs: number; readonly reason: string }
   | (OfDay & {
-      readonly type: 'page.landed'
+      readonly type: 'page.received'
       readonly rows: number
     })
   /** Pagination that an earlier run began continues; its first pages are not requested again. */
@@ -90,7 +90,7 @@ export type RunEvent =
       readonly outcome: IntervalOutcome
       readonly rows: number
     })
-  /** A final day came back empty or less than half as large; it counts once a second recheck confirms it. */
+  /** A settled day came back empty or less than half as large; it counts once a second recheck confirms it. */
   | (OfDay & {
       readonly type: 'interval.shrunk'
       /** Users, daily active users, or rows, as landed. */

@@ -7,7 +7,8 @@ import { RESTATEMENTS } from './restatements.ts'
 
 /**
  * Every table made from raw, in the order in which a batch makes them: first from all items as
- * served, then from the winning item of each key, then with all versions in their place.
+ * served; then, after repeated items are removed, from the last item of each key; last with the
+ * earlier versions added.
  */
 export const BASE_ENTITIES: readonly BaseEntity[] = [
   SCHEMA_DRIFT,
@@ -29,7 +30,7 @@ function flattened([name, resource]: readonly [string, string]): BaseEntity {
       select(),
     ]),
     sources: (options) => currentDays(options, (each) => each.resource === resource),
-    select: async (_database, batch) => {
+    prepareAndSelect: async (_database, batch) => {
       await batch.leaveOutDisplaced()
       return select()
     },

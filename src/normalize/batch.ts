@@ -121,9 +121,11 @@ export class DayBatch {
     return days
   }
 
-  /** Selects differing items with the same key; null if there are none, or if they may differ. */
+  /**
+   * Selects differing items with the same key; null if there are none, or for lists whose items may
+   * change during pagination.
+   */
   repeatedSql(): string | null {
-    // items of other lists may change during pagination
     if (!this.#hasDisplaced || !isAnalytics(this.resource)) return null
     const [key = 'date'] = keysOf(this.documented.get('$'))
     const isNamed = ITEMS[this.resource]?.key !== undefined ? "row_key <> ''" : 'true'

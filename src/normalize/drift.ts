@@ -54,7 +54,7 @@ export const SCHEMA_DRIFT: BaseEntity = {
     shapesSql('$', new Map([['count', { type: 'integer', isPromised: true, isKey: true }]])),
   ]),
   sources: (options) => currentDays(options, ({ status }) => status === 'landed'),
-  select: async (database, batch) => {
+  prepareAndSelect: async (database, batch) => {
     if (batch.days.length === 0) return batch.daysSql([], NO_FINDINGS)
     const strange = await strangeItems(database)
     const repeated = batch.repeatedSql()

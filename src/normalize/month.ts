@@ -128,17 +128,17 @@ async function makeParts(
   const batches = days.length === 0 ? [[]] : packed(days, LIMITS.rawBytes)
   const parts = await mkdtemp(join(folder, 'made-'))
   const made = new Map<BaseEntity, EntityRows>()
-  const items = new DayBatch(database, options.dataFolder, {
+  const batch = new DayBatch(database, options.dataFolder, {
     resource,
     documented: documented.get(resource) ?? new Map<string, Fields>(),
     isExamined: due.has(SCHEMA_DRIFT),
   })
   for (const [at, some] of batches.entries()) {
     const isLast = at === batches.length - 1
-    await withPlace(`items of ${resource}`, months, () => items.parse(some, isLast))
+    await withPlace(`items of ${resource}`, months, () => batch.parse(some, isLast))
     for (const entity of entities) {
       await withPlace(entity.errorLabel, months, async () => {
-        const select = await entity.select(database, items)
+        const select = await entity.prepareAndSelect(database, batch)
         if (select === null) return
         const own = due.get(entity) ?? []
         const readers = own.length

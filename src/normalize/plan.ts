@@ -46,10 +46,14 @@ export interface BaseEntity {
   /** The days that it has. */
   readonly sources: (options: NormalizeOptions) => readonly DaySource[] | Promise<DaySource[]>
   /**
-   * Selects the rows of a parsed batch, which may include days that are not due. Null: a later
-   * batch returns them.
+   * Selects the rows of a parsed batch, which may include days that are not due, and first makes
+   * `parsed` what the select needs: the entities are asked in the order of `BASE_ENTITIES`. Null: a
+   * later batch returns them.
    */
-  readonly select: (database: Database, batch: DayBatch) => string | Promise<string | null>
+  readonly prepareAndSelect: (
+    database: Database,
+    batch: DayBatch,
+  ) => string | Promise<string | null>
 }
 
 /** The current days of intervals. */
@@ -221,8 +225,8 @@ function partsOf(month: ResourceMonth, days: readonly SizedDay[]): MonthPart[] {
 }
 
 /**
- * A restated day is compared with its earlier versions, which take the place of organisations: the
- * days of others are not read with it.
+ * A restated day is compared with its earlier versions. They are read with their file names in
+ * column `org_id`, so days of other organisations cannot be read with it.
  */
 export function isRestated({ files }: Pick<DaySource, 'files'>): boolean {
   return files.length > 1

@@ -41,7 +41,7 @@ export const RESTATEMENTS: BaseEntity = {
     ...COMPARED.flatMap((each) => [parsedSql(each.resource), servedSql(each, '')]),
   ]),
   sources: restatedDays,
-  select: async (database, batch) => {
+  prepareAndSelect: async (database, batch) => {
     await batch.leaveOutDisplaced()
     const restated = batch.days.filter(isRestated)
     const { orgId } = restated[0] ?? {} // all are of one: see `groupsOf`

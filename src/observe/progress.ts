@@ -82,7 +82,7 @@ class State {
       for (const [resource, days] of Object.entries(event.days)) {
         if (days > 0) this.#track(resource, now).finishedAt = undefined
       }
-    } else if (event.type === 'page.landed') {
+    } else if (event.type === 'page.received') {
       const { underWay } = this.#track(event.resource, now)
       const day = `${event.orgId} ${event.day}`
       underWay.set(day, (underWay.get(day) ?? 0) + event.rows)

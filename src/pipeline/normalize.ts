@@ -92,7 +92,7 @@ function baseOptions(
 ): Pick<NormalizeOptions, 'dataFolder' | 'baseIn' | 'orgId' | 'firstMonth' | 'emit'> {
   const { dataFolder } = config
   const emit = (event: RunEvent): void => {
-    // no news: warnings about data of the past, and files without rows
+    // not reported: warnings about data of the past, and files without rows
     const isNews = event.type === 'warning' ? asOf === null : orgId !== NO_ORGANISATION
     if (isNews) world.emit(event)
   }

@@ -67,7 +67,7 @@ export async function land(
   return isStopped(context) ? stopped(outcome, context.world.signal.reason) : outcome
 }
 
-/** The organisations that earlier runs have met, by their ids: their names keep them. */
+/** The organisations of earlier runs, by id: each stays with its configured name. */
 async function knownOwners({ dataFolder, hosts }: Config): Promise<Owners> {
   const known = await readOrganisations(dataFolder)
   const owners: Owners = new Map()
@@ -79,8 +79,8 @@ async function knownOwners({ dataFolder, hosts }: Config): Promise<Owners> {
 }
 
 /**
- * The result of one of several organisations, also where its work fails. When the run has ended
- * before its turn has come, it is not asked.
+ * The result of one of several organisations, also if its work fails. An organisation whose turn
+ * comes after the end of the run is not requested.
  *
  * @throws what ends the work of all: a lost lease, a full disk.
  */
@@ -176,7 +176,7 @@ export interface SyncSelection extends Pick<
   PlanOptions,
   'resources' | 'within' | 'days' | 'refetch'
 > {
-  /** Named resources; without any, all are asked for, unless days are named, which are of analytics. */
+  /** The resources to request. Default: all; none if days are named, because days are of analytics. */
   readonly entities?: Partial<Pick<EntitySelection, 'resources' | 'sessions' | 'messages'>>
   /** Names of the organisations to ask; absent: all of the configuration. */
   readonly organisations?: readonly string[] | undefined

@@ -6,7 +6,7 @@ import type { Day } from '../../src/lib/days.ts'
 import { RESOURCES } from '../../src/lake/resources.ts'
 import { rawFolder } from '../../src/lake/layout.ts'
 import { versionsIn } from '../../src/lake/raw-days.ts'
-import { readPaginatedDay } from '../../src/lake/paginated-days.ts'
+import { readPageSums } from '../../src/lake/page-sums.ts'
 import { sendJson, temporaryFolder } from '../support/helpers.ts'
 import {
   LAST_DAY,
@@ -243,7 +243,7 @@ describe('the record of pages', () => {
     await recheck(paged, data)
     const { digest = null } = (await ledgerOf(data, 'o')).get(`users/${DAY}`) ?? {}
     const lake = { dataFolder: data, orgId: 'o' }
-    const read = (of: string) => readPaginatedDay(lake, 'users', DAY, of, () => undefined)
+    const read = (of: string) => readPageSums(lake, 'users', DAY, of, () => undefined)
     expect(await read(digest ?? '')).toMatchObject({ digest, users: 7 })
     expect(await read('another')).toBeNull()
   })

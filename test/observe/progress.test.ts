@@ -57,7 +57,13 @@ describe('progress', () => {
     }
     progress.listener(failed('users', 'day 10', 'HTTP 500'))
     advance(10_000)
-    progress.listener({ type: 'page.landed', orgId: 'org', resource: 'users', day: 'd', rows: 100 })
+    progress.listener({
+      type: 'page.received',
+      orgId: 'org',
+      resource: 'users',
+      day: 'd',
+      rows: 100,
+    })
     expect(shown()).toEqual([
       'tokens     2/2 days        1 row    0 rows/s         done',
       'users   11/311 days  12,100 rows  605 rows/s  9m 05s left  1 failed',
@@ -68,7 +74,7 @@ describe('progress', () => {
     const { progress, advance, shown } = screen()
     progress.listener(plan)
     for (const rows of [100, 100, 37]) {
-      progress.listener({ type: 'page.landed', orgId: 'org', resource: 'users', day: 'd', rows })
+      progress.listener({ type: 'page.received', orgId: 'org', resource: 'users', day: 'd', rows })
     }
     advance(1000)
     progress.listener({ type: 'stage.finished', stage: 'x', durationMs: 1 })
@@ -83,7 +89,13 @@ describe('progress', () => {
     progress.listener(plan)
     for (let at = 0; at < 1000; at += 1) {
       advance(1)
-      progress.listener({ type: 'page.landed', orgId: 'org', resource: 'users', day: 'd', rows: 1 })
+      progress.listener({
+        type: 'page.received',
+        orgId: 'org',
+        resource: 'users',
+        day: 'd',
+        rows: 1,
+      })
     }
     expect(written.length).toBe(11)
   })

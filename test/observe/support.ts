@@ -20,7 +20,7 @@ export const night: readonly RunEvent[] = [
     requestId: 'req-1',
   },
   { type: 'request.retried', path: '/users', attempt: 1, reason: 'GET /users: 503', waitMs: 2000 },
-  { type: 'page.landed', orgId: 'org', resource: 'users', day: '2026-01-14', rows: 100 },
+  { type: 'page.received', orgId: 'org', resource: 'users', day: '2026-01-14', rows: 100 },
   finished('tokens', '2026-01-14', 'landed', 1),
   finished('tokens', '2026-01-15', 'empty', 0),
   finished('users', '2026-01-14', 'unchanged', 120),

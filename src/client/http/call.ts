@@ -14,7 +14,7 @@ export interface Served<T> {
   /** Path and query of the request. */
   readonly request: string
   readonly requestId: string | null
-  /** The server's clock, milliseconds since the epoch; null when it sent no `Date`, NaN for no date. */
+  /** The server's clock, milliseconds since the epoch; null without a `Date`, NaN if it is invalid. */
   readonly serverTime: number | null
 }
 

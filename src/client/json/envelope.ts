@@ -58,7 +58,7 @@ export function sumOf(rowsText: string, rows: number): RowsSum {
   return { rows, characters: rowsText.length, sha256: sha256Of(rowsText) }
 }
 
-/** The rest is read with an empty array, because the known one is valid JSON. */
+/** The text around known rows is parsed with an empty array in their place: they are valid JSON. */
 function passKnown(text: string, known: RowsSum): SummedEnvelope | undefined {
   const begin = text.indexOf('[', text.indexOf('"data"'))
   if (begin < 0) return undefined

@@ -11,10 +11,10 @@ import { contentOf, type PageOrigin, type RawRow } from '../land/row-lines.ts'
 /** Which entity resources a run is to ask for. */
 export interface EntitySelection {
   readonly resources: readonly EntityResource[]
-  /** Sessions to ask for whether they are due or not. */
+  /** Sessions to request even if they are not due. */
   readonly sessions: readonly string[]
   readonly messages: readonly MessageId[]
-  /** Ask for the whole history, known or not. */
+  /** Request the whole history again. */
   readonly refetch: boolean
   /** The organisation that owns the hook events; see `organisationOf`. */
   readonly organisationOfHookEvents: string | null

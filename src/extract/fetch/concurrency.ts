@@ -91,6 +91,6 @@ interface BackgroundOptions<T> {
   /** Maximum number of concurrent calls of `work`. */
   readonly atOnce: number
   readonly sizeOf: (item: T) => number
-  /** Total size of waiting items from which on `add` blocks. */
+  /** `add` waits while the waiting items are larger than this in total. */
   readonly mostWaiting: number
 }

@@ -8,8 +8,8 @@ import { fetchWithin, fetchRange } from './window.ts'
 import { intervalKey, type Interval, type Ledger } from '../../lake/ledger.ts'
 
 /**
- * Executes the plan. Users of a day are requested after the totals that they are compared with
- * have landed; everything else is requested immediately. `resources`: the selected ones.
+ * Executes the plan. Users of a day are requested after its totals have landed, so that a change of
+ * the totals in between is noticed; everything else is requested immediately. `resources`: the selected ones.
  * Calls `done` with each finished task.
  *
  * @throws errors that abort the run, after the work in progress has landed.

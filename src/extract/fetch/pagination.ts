@@ -10,7 +10,7 @@ import {
   type UsersPage,
 } from '../../client/index.ts'
 import { intervalKey, type Interval, type Ledger } from '../../lake/ledger.ts'
-import { writePaginatedDay, type PaginatedDay } from '../../lake/paginated-days.ts'
+import { writePageSums, type PageSums } from '../../lake/page-sums.ts'
 import { bufferPath } from '../land/buffer-paths.ts'
 import { PageBuffer } from '../land/page-buffer.ts'
 import type { DayContent } from '../land/row-lines.ts'
@@ -62,13 +62,13 @@ async function openPagination(
   const buffer = await PageBuffer.open(path, (item) => {
     users.add(entityOf(servedRow(item)))
   })
-  const pagination: Pagination = { resource, day, buffer, users, known: null, onDone }
+  const pagination: Pagination = { resource, day, buffer, users, landedPages: null, onDone }
   const [first] = buffer.headers
   if (first === undefined || buffer.arePagesKnown)
-    pagination.known = await context.writer.paginatedDay(resource.name, day)
+    pagination.landedPages = await context.writer.landedPages(resource.name, day)
   if (first === undefined) return pagination
   const age = nowThere(context) - first.origin.fetchedAt
-  const isLost = buffer.arePagesKnown && !isAsKnown(pagination)
+  const isLost = buffer.arePagesKnown && !isAsLanded(pagination)
   if (Math.abs(age) > MAX_AGE_MS || isLost) startAgain(pagination)
   else
     context.world.emit({
@@ -80,8 +80,8 @@ async function openPagination(
 }
 
 /** Whether all pages so far equal the pages that the day last landed with. */
-function isAsKnown({ buffer, known }: Pagination): boolean {
-  return buffer.sums.every(({ sha256 }, page) => sha256 === known?.pages[page]?.sha256)
+function isAsLanded({ buffer, landedPages }: Pagination): boolean {
+  return buffer.sums.every(({ sha256 }, page) => sha256 === landedPages?.pages[page]?.sha256)
 }
 
 /** A cursor may expire between runs: if one is refused, the day starts again, once. */
@@ -99,7 +99,7 @@ async function readPages(context: FetchContext, pagination: Pagination): Promise
 
 function startAgain(pagination: Pagination): void {
   pagination.users.clear()
-  pagination.known = null
+  pagination.landedPages = null
   pagination.buffer.restart()
 }
 
@@ -117,12 +117,16 @@ async function requestPages(context: FetchContext, pagination: Pagination): Prom
   const ask = async (query: AnalyticsQuery): Promise<UsersPage> =>
     ownAnswer(
       context,
-      await context.client.page(resource.endpoint, query, pagination.known?.pages[buffer.pages]),
+      await context.client.page(
+        resource.endpoint,
+        query,
+        pagination.landedPages?.pages[buffer.pages],
+      ),
     )
   let idle = 0
   for await (const page of userPages(ask, { first: day, last: day }, buffer.cursors)) {
     if (page.rows !== null) {
-      if (!(await readKnown(context, pagination))) return requestPages(context, pagination)
+      if (!(await readLandedPages(context, pagination))) return requestPages(context, pagination)
       const before = users.size
       for (const user of usersOfPage(page, page.rows, day)) users.add(user)
       idle = users.size > before ? 0 : idle + 1
@@ -131,10 +135,10 @@ async function requestPages(context: FetchContext, pagination: Pagination): Prom
     const origin = originOf(context, page, buffer.pages + 1)
     const nextCursor = page.hasMore ? page.nextCursor : null
     buffer.addPage(page, { origin, nextCursor, witness })
-    context.world.emit({ type: 'page.landed', ...id, rows: page.sum.rows })
+    context.world.emit({ type: 'page.received', ...id, rows: page.sum.rows })
   }
-  const isAsBefore = buffer.pages === pagination.known?.pages.length
-  if (!isAsBefore && !(await readKnown(context, pagination)))
+  const isAsBefore = buffer.pages === pagination.landedPages?.pages.length
+  if (!isAsBefore && !(await readLandedPages(context, pagination)))
     return requestPages(context, pagination)
 }
 
@@ -143,9 +147,9 @@ async function requestPages(context: FetchContext, pagination: Pagination): Prom
  *
  * @returns false if the lake does not hold these pages; then the day starts again.
  */
-async function readKnown(context: FetchContext, pagination: Pagination): Promise<boolean> {
+async function readLandedPages(context: FetchContext, pagination: Pagination): Promise<boolean> {
   const { resource, day, buffer } = pagination
-  if (pagination.known === null) return true
+  if (pagination.landedPages === null) return true
   const headers = buffer.headers
   startAgain(pagination)
   const { file = null } = context.recorder.interval(resource.name, day) ?? {}
@@ -179,7 +183,7 @@ function endless({ request, requestId }: AnswerOrigin): ContradictionError {
 }
 
 /** Lands days whose pages have all come, those of one resource together. */
-export async function landPaginatedDays(
+export async function landPaginations(
   context: FetchContext,
   all: readonly Pagination[],
 ): Promise<void> {
@@ -189,16 +193,17 @@ export async function landPaginatedDays(
   const { resource } = first
   const paginations = all.filter((each) => each.resource === resource)
   const served = paginations.map((pagination) => {
-    const { day, buffer, known, users } = pagination
-    const content = known === null ? buffer.content : { ...buffer.content, ...rowsOf(known) }
-    const rowCount = known?.users ?? users.size
-    return { day, content, rowCount, size: rowCount, buffer, known }
+    const { day, buffer, landedPages, users } = pagination
+    const content =
+      landedPages === null ? buffer.content : { ...buffer.content, ...rowsOf(landedPages) }
+    const rowCount = landedPages?.users ?? users.size
+    return { day, content, rowCount, size: rowCount, buffer, landedPages }
   })
   const landed = await landDays(context, resource, served)
-  const intervals = landed.map(({ buffer, known, ...each }) => {
+  const intervals = landed.map(({ buffer, landedPages, ...each }) => {
     const { day, content, file, rowCount: users } = each
-    const paginated = { digest: content.digest, users, pages: buffer.sums }
-    if (known === null) writePaginatedDay(context, resource.name, day, paginated)
+    const sums = { digest: content.digest, users, pages: buffer.sums }
+    if (landedPages === null) writePageSums(context, resource.name, day, sums)
     const before = recorder.interval(resource.name, day)
     const isVerified = buffer.pages === 1 || isVerifiedAs(file, before)
     return { ...each, witness: isVerified ? null : (buffer.headers[0]?.witness ?? null) }
@@ -207,10 +212,10 @@ export async function landPaginatedDays(
   if (intervals.length > 0) await recorder.landed(resource.name, intervals)
   for (const { onDone } of paginations) onDone()
   const others = all.filter((each) => each.resource !== resource)
-  await landPaginatedDays(context, others)
+  await landPaginations(context, others)
 }
 
-function rowsOf({ digest, pages }: PaginatedDay): Pick<DayContent, 'digest' | 'count'> {
+function rowsOf({ digest, pages }: PageSums): Pick<DayContent, 'digest' | 'count'> {
   return { digest, count: pages.reduce((count, { rows }) => count + rows, 0) }
 }
 

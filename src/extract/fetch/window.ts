@@ -8,7 +8,7 @@ import { landDays, type SizedDay } from '../land/land-days.ts'
 import type { PageOrigin } from '../land/row-lines.ts'
 import type { Resource } from '../../lake/resources.ts'
 import { bufferPath } from '../land/buffer-paths.ts'
-import { takerOf, RowBuffer } from './rows.ts'
+import { takerOf, RowBuffer } from './row-buffer.ts'
 import { sizeOf } from '../plan/volume-anomaly.ts'
 
 /** Requests days in windows of the size learned by earlier runs. See `fetchWithin`. */

@@ -11,7 +11,7 @@ export function bufferPath(
   { dataFolder, orgId }: { readonly dataFolder: string; readonly orgId: string },
   resource: string,
   day: Day,
-  kind: 'pages' | 'rows' | 'ndjson',
+  kind: 'pages' | 'rows' | 'lines',
 ): string {
   return join(folderOf(dataFolder), `${pathSegment(orgId)}-${resource}-${day}.${kind}`)
 }

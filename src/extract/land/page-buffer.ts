@@ -179,7 +179,7 @@ export interface PageHeader {
   readonly origin: PageOrigin
   /** The cursor for the next page; null on the last page. */
   readonly nextCursor: string | null
-  /** The version of the day's totals; of the first page, the one before it was requested. */
+  /** The versions of the day's totals when the page was requested. Only the first page's is used. */
   readonly witness: string
   /** Of the rows as served. */
   readonly sum: RowsSum

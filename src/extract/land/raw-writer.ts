@@ -14,7 +14,7 @@ import { rowsSql, sha256AsLanded } from '../../lake/merged.ts'
 import { quarantine, type DamagedFile, type RawFile } from '../../lake/quarantine.ts'
 import type { Warn } from '../../lib/world.ts'
 import { statement, fill } from '../../lib/package.ts'
-import { readPaginatedDay, type PaginatedDay } from '../../lake/paginated-days.ts'
+import { readPageSums, type PageSums } from '../../lake/page-sums.ts'
 import { servedRow, sumOf, type ServedRow } from '../../client/index.ts'
 import type { DayContent } from './row-lines.ts'
 import type { PageHeader } from './page-buffer.ts'
@@ -40,8 +40,7 @@ export interface LandedDay extends ServedDay {
 
 /** The versions of a day in the lake. */
 interface KnownVersions {
-  /** How many there are. */
-  readonly landed: number
+  readonly count: number
   /** Fetch times, with quarantine: a new version gets a later one even if a clock was set back. */
   readonly times: readonly number[]
   /** The newest version if it holds the same rows; `sha256`: null if not in the ledger. */
@@ -67,14 +66,14 @@ export class RawWriter {
     this.#options = options
   }
 
-  /** The recorded pages of the ledger's version; null unless its file is verified. */
-  async paginatedDay(resource: string, day: Day): Promise<PaginatedDay | null> {
+  /** The checksums of the pages of the ledger's version; null unless its file is verified. */
+  async landedPages(resource: string, day: Day): Promise<PageSums | null> {
     const { ledger, warn } = this.#options
     const { file, digest, sha256 } = ledger.get(intervalKey(resource, day)) ?? {}
     if (file == null || digest == null || sha256 == null) return null
-    const paginated = await readPaginatedDay(this.#options, resource, day, digest, warn)
-    const damage = paginated === null ? null : await this.#damageOf({ resource, day, file }, sha256)
-    return damage === undefined ? paginated : null
+    const sums = await readPageSums(this.#options, resource, day, digest, warn)
+    const damage = sums === null ? null : await this.#damageOf({ resource, day, file }, sha256)
+    return damage === undefined ? sums : null
   }
 
   /** The rows of a page, read from the lake; null if the version does not contain them. */
@@ -120,14 +119,14 @@ export class RawWriter {
     })
     const written = await writeDays(this.#options, resource, fresh)
     return allOrThrow(
-      compared.map(async ({ served, known: { newest, landed } }) => {
+      compared.map(async ({ served, known: { newest, count } }) => {
         const isNew = newest === undefined
         const { path, sha256 } = newest ?? writtenOf(written, served.day)
         return {
           ...served,
           file: basename(path),
           sha256: sha256 ?? (await sha256AsLanded(path)),
-          versions: isNew ? landed + 1 : landed,
+          versions: isNew ? count + 1 : count,
           isNew,
         }
       }),
@@ -141,7 +140,7 @@ export class RawWriter {
   async #newestOf(resource: string, day: Day, digest: string): Promise<KnownVersions> {
     const landed = versionsIn(this.#folder(rawFolder, resource, day))
     const inQuarantine = versionsIn(this.#folder(quarantineFolder, resource, day))
-    const known = { landed: landed.length, times: [...landed, ...inQuarantine].map(versionTime) }
+    const known = { count: landed.length, times: [...landed, ...inQuarantine].map(versionTime) }
     const file = landed.at(-1)
     if (file === undefined || !isVersionOf(file, digest)) return known
     if ((inQuarantine.at(-1) ?? '') > file) return known
@@ -154,7 +153,7 @@ export class RawWriter {
     }
     const { dataFolder, orgId, warn } = this.#options
     warn(`${await quarantine(dataFolder, orgId, damage)}; the day is written again`)
-    return { ...known, landed: landed.length - 1 }
+    return { ...known, count: landed.length - 1 }
   }
 
   /** Verifies a file. One unknown to the ledger was left by a crash: its rows are verified. */

@@ -6,7 +6,7 @@ import { diskFault } from '../../lib/disk.ts'
 import { ownSpillFolder } from '../../lib/spill.ts'
 import { Database } from '../../lib/duckdb.ts'
 import { isVersionOf, rawFolder, versionName } from '../../lake/layout.ts'
-import { mergedPlace, rowsSql, saidSql } from '../../lake/merged.ts'
+import { mergedPlace, rowsSql, metadataSql } from '../../lake/merged.ts'
 import { inChunks } from '../../lib/grouped.ts'
 import { processLimits } from '../../lib/machine.ts'
 import { damageOf, readThrough, type DamagedFile, type RawFile } from '../../lake/quarantine.ts'
@@ -141,7 +141,7 @@ async function openTogether(
   await database.run(statement('raw/versions_macros'))
   const sql = fill(statement('raw/versions'), {
     rows: rowsSql(paths),
-    metadata: saidSql(paths),
+    metadata: metadataSql(paths),
     entity: isOfUsers(resource) ? USER_OR_ROW : 'null',
     max_depth: String(MAX_DEPTH),
   })

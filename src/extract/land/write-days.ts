@@ -108,7 +108,7 @@ async function writeBatch(
   const others: DayRows[] = []
   const [first] = batch
   if (first === undefined) return []
-  const shared = temporaryPath(bufferPath(to, resource, first.day, 'ndjson'))
+  const shared = temporaryPath(bufferPath(to, resource, first.day, 'lines'))
   try {
     for (const version of batch) {
       const { day, content, path } = version

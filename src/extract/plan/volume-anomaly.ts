@@ -17,7 +17,7 @@ export interface ChecksOfRun {
   readonly isForced: boolean
 }
 
-/** A final day that came back much smaller. Sizes are users, daily active users, or rows. */
+/** A settled day that came back much smaller. Sizes are users, daily active users, or rows. */
 export interface VolumeAnomaly {
   readonly known: Interval
   readonly served: PendingConfirmation

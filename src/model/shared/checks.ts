@@ -31,7 +31,7 @@ export interface Check extends TestSettings {
   readonly reference?: ReferencedColumns
   /** The relations to read, if the check only requires that a column has a value. */
   readonly missing?: { readonly in: string; readonly inChanged?: string }
-  /** Where the project asks for it. */
+  /** The project file that declares it. */
   readonly file: string
   /** The models that it reads. */
   readonly reads: readonly string[]

@@ -76,7 +76,7 @@ export function digest(data: ReportData): string {
   return `${['# Agent usage', ...parts, ...note].join('\n\n').trimEnd()}\n`
 }
 
-/** Escapes served text for Markdown and HTML, and prevents that an address becomes a link. */
+/** Escapes served text for Markdown and HTML, and keeps addresses from becoming links. */
 function safe(text: string): string {
   return text
     .replaceAll('&', '&amp;')

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { parseDay } from '../../../src/lib/days.ts'
-import { RowBuffer } from '../../../src/extract/fetch/rows.ts'
+import { RowBuffer } from '../../../src/extract/fetch/row-buffer.ts'
 import { temporaryFolder } from '../../support/helpers.ts'
 
 const DAYS = ['2026-03-01', '2026-03-02', '2026-03-03'].map((day) => parseDay(day, 'a day'))

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { parseDay, type Day } from '../../../src/lib/days.ts'
-import { takerOf, RowBuffer } from '../../../src/extract/fetch/rows.ts'
+import { takerOf, RowBuffer } from '../../../src/extract/fetch/row-buffer.ts'
 import { temporaryFolder } from '../../support/helpers.ts'
 
 const day = (text: string): Day => parseDay(text, 'day')

@@ -18,31 +18,26 @@ const shape = z.object({
  * same rows, which need not be parsed. This is only an optimisation: without it, every row is
  * parsed.
  */
-export type PaginatedDay = Readonly<z.infer<typeof shape>>
+export type PageSums = Readonly<z.infer<typeof shape>>
 
-/** The saved pages of a day whose rows in the lake have this digest; null if there are none. */
-export async function readPaginatedDay(
+/** The saved checksums of a day whose rows in the lake have this digest; null if there are none. */
+export async function readPageSums(
   lake: Lake,
   resource: string,
   day: Day,
   digest: string,
   warn: (message: string) => void,
-): Promise<PaginatedDay | null> {
+): Promise<PageSums | null> {
   const found = shape.safeParse(await readJson(pathOf(lake, resource, day), warn)).data
   return found?.digest === digest ? found : null
 }
 
-/** Saves the pages without syncing: a file damaged by a power cut is invalid and ignored. */
-export function writePaginatedDay(
-  lake: Lake,
-  resource: string,
-  day: Day,
-  paginated: PaginatedDay,
-): void {
+/** Saves the checksums without syncing: a file damaged by a power cut is invalid and ignored. */
+export function writePageSums(lake: Lake, resource: string, day: Day, sums: PageSums): void {
   const path = pathOf(lake, resource, day)
   mkdirSync(dirname(path), { recursive: true })
   const temporary = temporaryPath(path)
-  writeFileSync(temporary, `${JSON.stringify(paginated)}\n`)
+  writeFileSync(temporary, `${JSON.stringify(sums)}\n`)
   confirmLease(path)
   renameSync(temporary, path)
 }
