@@ -35,13 +35,14 @@ create or replace temp macro to_count(served) as
 -- reported: NULL would take all of a user's or model's credits from every sum, where
 -- a rounded digit takes a millionth. More than 22 digits before the point are NULL.
 -- The common spelling comes first because a cast to a wide decimal takes 90 times
--- as long.
+-- as long. The widest comes first of two because DuckDB rounds 6e-8 up to
+-- 0.000001: it looks at the first digit and not at the exponent.
 create or replace temp macro to_credits(served) as
     case
         when regexp_full_match(served, '-?[0-9]{1,12}([.][0-9]{1,6})?')
         then cast(try_cast(served as decimal(18, 6)) as decimal(28, 6))
         when regexp_full_match(served, '[-+ .0-9eE]+')
-        then try_cast(served as decimal(28, 6))
+        then try_cast(try_cast(served as decimal(38, 16)) as decimal(28, 6))
     end;
 
 -- Whether credits are read to the last digit that was served.

@@ -1,8 +1,8 @@
--- The active user days of the chosen organisations with the team of that day,
+-- The active days of users of the chosen organisations with the team of that day,
 -- for the longest period and the year before it. Teams that never had five
 -- active users are combined, together with the smallest other team if they are
 -- fewer than five people, so that no row of the report describes a few people.
--- Teams beyond the 30 largest are combined too.
+-- Teams beyond the 30 largest are combined too. A residual is no person.
 create temp table user_days as
 with
     days as (
@@ -29,6 +29,7 @@ with
                 and facts.activity_date < coalesce(history.valid_to, date '9999-12-31')
         where
             facts.is_active
+            and facts.user_id not like '(%'
             and facts.activity_date > chosen.last_day - (select max(days) + 364 from ranges)
     ),
 

@@ -14,6 +14,7 @@ import { removeSpilled } from '../lib/spill.ts'
 import { removeTemporaryFiles } from '../lib/files.ts'
 import { lock, type Lease } from '../lib/lock.ts'
 import { printed, report, type Terminal } from './command.ts'
+import { steadyNow } from '../client/index.ts'
 import { announce, createWorld } from './world.ts'
 import { join } from 'node:path'
 import type { RunEvent } from '../lib/events.ts'
@@ -63,7 +64,7 @@ export async function runJob(
   if (umask !== umaskOf(terminal.environment)) process.umask(umask)
   if (OF_WHAT_LANDED.has(options.command)) refuseMissing(dataFolder)
   await checkWritable(dataFolder)
-  const now = options.now ?? ((): number => Date.now())
+  const now = options.now ?? steadyNow
   const runId = newRunId(now())
   const secrets = organisations.map(({ key }) => key)
   const observer = createObserver({ ...options, secrets, runId, dataFolder, now }, terminal)

@@ -181,16 +181,23 @@ export function platformClock(
 ): PlatformClock {
   const there = served ?? now
   const said = saidOf(served)
-  const refuse = (why: string): ClockError =>
+  const refuse = (
+    why: string,
+    otherwise = 'the platform or a proxy sends a wrong Date header',
+  ): ClockError =>
     new ClockError(`this machine's clock says ${timeOf(now)}, ${said}: ${why}`, {
-      hint: 'Nothing was requested. Synchronise this machine’s clock. If it is correct, the platform or a proxy sends a wrong Date header.',
+      hint: `Nothing was requested. Synchronise this machine’s clock. If it is correct, ${otherwise}.`,
     })
   if (Number.isNaN(there)) throw refuse('it is unknown which days are over there')
   const [first, before] =
     lastDay !== undefined && lastDay > HISTORY_START
       ? [lastDay, 'the day before that of an earlier run (state/organisations.json)']
       : [HISTORY_START, 'the first day of the history']
-  if (there < startOf(first)) throw refuse(`that is before ${first}, ${before}`)
+  if (there < startOf(first)) {
+    const wasAhead = `an earlier run's clock was ahead: remove the organisation from state/organisations.json`
+    const why = `that is before ${first}, ${before}`
+    throw first === lastDay ? refuse(why, wasAhead) : refuse(why)
+  }
   if (there - now > FARTHEST_AHEAD_MS) throw refuse('the platform is more than a day ahead')
   const skewMs = Math.abs(there - now) < PRECISION_MS ? 0 : there - now
   return { skewMs, today: dayOf(there) }

@@ -176,7 +176,10 @@ export interface SyncSelection extends Pick<
   PlanOptions,
   'resources' | 'within' | 'days' | 'refetch'
 > {
-  /** The resources to request. Default: all; none if days are named, because days are of analytics. */
+  /**
+   * The resources to request. Default: all; none for named days and up to a named last day, because
+   * days are of analytics.
+   */
   readonly entities?: Partial<Pick<EntitySelection, 'resources' | 'sessions' | 'messages'>>
   /** Names of the organisations to ask; absent: all of the configuration. */
   readonly organisations?: readonly string[] | undefined
@@ -189,7 +192,7 @@ export function entitySelection(
   selection: SyncSelection,
 ): EntitySelection {
   const { entities = {}, within, days, refetch = false } = selection
-  const isOfDays = days !== undefined || within?.first !== undefined || within?.last !== undefined
+  const isOfDays = days !== undefined || within?.last !== undefined
   const resources = entities.resources ?? (isOfDays ? [] : ENTITY_RESOURCES)
   return {
     resources: resources.filter((name) => name !== 'readiness_reports' || appUrl !== null),

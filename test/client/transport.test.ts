@@ -169,6 +169,12 @@ describe('the client', () => {
     expect(requests).toHaveLength(6)
   })
 
+  it('gives up after two attempts that each had their whole time, which is minutes', async () => {
+    const { client, requests } = await clientOf(() => undefined)
+    await expect(client.tools(RANGE)).rejects.toBeInstanceOf(TransportError)
+    expect(requests).toHaveLength(2)
+  })
+
   it.each([
     ['a timeout', 0],
     ['a 504', 504],

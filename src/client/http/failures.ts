@@ -76,6 +76,12 @@ function textOf(value: unknown): string | null {
 /** Retries after a fault. */
 export const RETRIES = 5
 
+/**
+ * Retries of a request that had its whole time: each takes minutes, and an organisation that never
+ * answers must not delay the others for hours.
+ */
+const LATE_RETRIES = 1
+
 /** Rate refusals have more retries than faults, because the server works and says when to come back. */
 export const RATE_RETRIES = 20
 
@@ -86,6 +92,7 @@ export const RATE_RETRIES = 20
 export class RetryBudget {
   #waits = 0
   #faults = 0
+  #late = 0
 
   /** The number, from 1, of the wait that the next rate refusal would lead to. */
   get nextWait(): number {
@@ -95,6 +102,8 @@ export class RetryBudget {
   /** Counts a failure. Returns its number among its kind, or null if no retry is left. */
   spend(error: unknown): number | null {
     const isWait = isRateRefusal(error)
+    const isLate = error instanceof TransportError && error.timedOut
+    if (isLate && (this.#late += 1) > LATE_RETRIES) return null
     const count = isWait ? (this.#waits += 1) : (this.#faults += 1)
     return count > (isWait ? RATE_RETRIES : RETRIES) ? null : count
   }

@@ -139,11 +139,15 @@ function daysOf({ tasks }: Plan): string[] {
 
 const PLAN = rowsOf('plan', {
   from: async (kit) => {
-    const plan = await planOf(kit, '--from', '2026-01-30', '--to', YESTERDAY)
+    const plan = await planOf(kit, '--from', '2026-01-30')
     expect(daysOf(plan)[0]).toBe('2026-01-30')
+    // an ordinary night with a shorter history
+    expect(plan.entities.map(({ resource }) => resource)).toContain('usage_limits')
   },
   to: async (kit) => {
-    expect(daysOf(await planOf(kit, '--to', '2026-01-15'))).toEqual(['2026-01-14', '2026-01-15'])
+    const plan = await planOf(kit, '--to', '2026-01-15')
+    expect(daysOf(plan)).toEqual(['2026-01-14', '2026-01-15'])
+    expect(plan.entities).toEqual([])
   },
   only: async (kit) => {
     const { tasks, entities } = await planOf(kit, '--only', 'tools,computers')

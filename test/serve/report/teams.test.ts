@@ -4,7 +4,10 @@ import { Database } from '../../../src/lib/duckdb.ts'
 import { statement } from '../../../src/lib/package.ts'
 
 /** Members of the teams that a report shows, of teams with so many people each who were active once. */
-async function shown(sizes: Readonly<Record<string, number>>): Promise<Record<string, unknown>> {
+async function shown(
+  sizes: Readonly<Record<string, number>>,
+  residuals: readonly string[] = [],
+): Promise<Record<string, unknown>> {
   await using database = await Database.open(':memory:')
   const names = Object.keys(sizes).map((name) => `'${name}'`)
   await database.run(`create table chosen as select 'a' as org_id, date '2026-03-31' as last_day;
@@ -12,14 +15,16 @@ async function shown(sizes: Readonly<Record<string, number>>): Promise<Record<st
     create table teams as select unnest(map_entries(map(
       [${names.join()}], [${Object.values(sizes).join()}])), recursive := true);
     create table dim_user_history as
-      select 'a' as org_id, key || '-' || n as user_id, nullif(key, '(no team)') as team,
+      select 'a' as org_id, 'user-' || key || n as user_id, nullif(key, '(no team)') as team,
         date '2026-01-01' as valid_from, null::date as valid_to
       from teams, range(1, value + 1) as numbers (n);
     create table fct_user_day as
       select org_id, user_id, date '2026-03-31' as activity_date, true as is_active,
         1 as billable_tokens, 1 as tool_calls, 1 as user_messages, 1 as sessions,
         1 as files_created, 1 as files_edited, 1 as git_commits, 1 as git_prs_created
-      from dim_user_history`)
+      from dim_user_history
+      union all select 'a', unnest([${residuals.map((name) => `'${name}'`).join()}]::text[]),
+        date '2026-03-31', true, 1, 1, 1, 1, 1, 1, 1, 1`)
   await database.run(statement('report/hides'))
   await database.run(statement('report/user_days'))
   const rows = await database.rows(
@@ -62,4 +67,9 @@ it('fewer than five people of small teams stand together with the smallest of th
     ...teams(31),
     '(small teams)': 6,
   })
+})
+
+it('use that belongs to no user is not counted as a person', async () => {
+  const sizes = { a: 7, '(no team)': 4 }
+  expect(await shown(sizes, ['(unattributed)'])).toEqual({ '(small teams)': 11 })
 })
