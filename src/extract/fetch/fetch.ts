@@ -9,8 +9,8 @@ import { intervalKey, type Interval, type Ledger } from '../../lake/ledger.ts'
 
 /**
  * Executes the plan. Users of a day are requested after its totals have landed, so that a change of
- * the totals in between is noticed; everything else is requested immediately. `resources`: the selected ones.
- * Calls `done` with each finished task.
+ * the totals in between is noticed; everything else is requested immediately. `resources`: the
+ * selected ones. Calls `done` with each finished task.
  *
  * @throws errors that abort the run, after the work in progress has landed.
  */
