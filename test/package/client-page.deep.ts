@@ -29,6 +29,8 @@ describe('the examples of docs/client.md', () => {
     const file = join(folder, 'examples.mts')
     await writeFile(file, scriptOf(setup?.code ?? '', examples))
     const tsc = join(packageRoot, 'node_modules/typescript/bin/tsc')
+    // as `npm pack` does
+    await run(process.execPath, [tsc, '-p', 'tsconfig.build.json'], { cwd: packageRoot })
     const types = join(packageRoot, 'node_modules/@types')
     const options = '--noEmit --strict --target es2023 --module nodenext --types node'.split(' ')
     const { stdout } = await run(process.execPath, [tsc, ...options, '--typeRoots', types, file], {
