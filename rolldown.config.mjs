@@ -14,7 +14,6 @@ export default defineConfig([
     // a package is loaded where it is installed; only the compiler's own helpers are copied
     external: (id) => /^[^./]/.test(id) && !id.startsWith('@oxc-project/'),
     transform: { target: 'es2023' },
-    treeshake: false,
     output: {
       dir: 'dist',
       preserveModules: true,
