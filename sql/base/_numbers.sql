@@ -35,8 +35,8 @@ create or replace temp macro to_count(served) as
 -- reported: NULL would take all of a user's or model's credits from every sum, where
 -- a rounded digit takes a millionth. More than 22 digits before the point are NULL.
 -- The common spelling comes first because a cast to a wide decimal takes 90 times
--- as long. The widest comes first of two because DuckDB rounds 6e-8 up to
--- 0.000001: it looks at the first digit and not at the exponent.
+-- as long. Others are read with 16 decimal places first, because DuckDB casts 6e-8
+-- to 0.000001: it rounds by the first digit, whatever the exponent.
 create or replace temp macro to_credits(served) as
     case
         when regexp_full_match(served, '-?[0-9]{1,12}([.][0-9]{1,6})?')

@@ -162,6 +162,10 @@ const PRECISION_MS = 2_000
 /** A clock set to local time is up to 14 hours off; one more than a day ahead is wrong. */
 const FARTHEST_AHEAD_MS = 25 * 3_600_000
 
+const WRONG_DATE = 'the platform or a proxy sends a wrong Date header'
+const WAS_AHEAD =
+  'the clock was ahead in an earlier run: remove the organisation from state/organisations.json'
+
 /**
  * The platform's clock decides which days are over, within bounds: it may not be
  * before the history begins, nor more than a day before what it was in an earlier
@@ -181,23 +185,17 @@ export function platformClock(
 ): PlatformClock {
   const there = served ?? now
   const said = saidOf(served)
-  const refuse = (
-    why: string,
-    otherwise = 'the platform or a proxy sends a wrong Date header',
-  ): ClockError =>
+  const refuse = (why: string, otherwise = WRONG_DATE): ClockError =>
     new ClockError(`this machine's clock says ${timeOf(now)}, ${said}: ${why}`, {
       hint: `Nothing was requested. Synchronise this machine’s clock. If it is correct, ${otherwise}.`,
     })
   if (Number.isNaN(there)) throw refuse('it is unknown which days are over there')
-  const [first, before] =
-    lastDay !== undefined && lastDay > HISTORY_START
-      ? [lastDay, 'the day before that of an earlier run (state/organisations.json)']
-      : [HISTORY_START, 'the first day of the history']
-  if (there < startOf(first)) {
-    const wasAhead = `an earlier run's clock was ahead: remove the organisation from state/organisations.json`
-    const why = `that is before ${first}, ${before}`
-    throw first === lastDay ? refuse(why, wasAhead) : refuse(why)
+  if (lastDay !== undefined && there < startOf(lastDay)) {
+    const why = `that is before ${lastDay}, the day before that of an earlier run (state/organisations.json)`
+    throw refuse(why, served === null ? WAS_AHEAD : `${WRONG_DATE}, or ${WAS_AHEAD}`)
   }
+  if (there < startOf(HISTORY_START))
+    throw refuse(`that is before ${HISTORY_START}, the first day of the history`)
   if (there - now > FARTHEST_AHEAD_MS) throw refuse('the platform is more than a day ahead')
   const skewMs = Math.abs(there - now) < PRECISION_MS ? 0 : there - now
   return { skewMs, today: dayOf(there) }

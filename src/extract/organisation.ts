@@ -248,7 +248,7 @@ function checksOf({ plan }: SyncOptions, now: number): ChecksOfRun {
   return { plannedAt: now, isForced: plan.refetch === true }
 }
 
-/** The planned days of users: page buffers of these days are kept. */
+/** The keys of the planned days of users, whose page buffers are kept. */
 function keysOfPaginated(tasks: readonly FetchTask[]): Set<string> {
   const users = tasks.filter(({ resource }) => resource.grain === 'users')
   return new Set(

@@ -46,9 +46,9 @@ export interface BaseEntity {
   /** The days that it has. */
   readonly sources: (options: NormalizeOptions) => readonly DaySource[] | Promise<DaySource[]>
   /**
-   * Selects the rows of a parsed batch, which may include days that are not due, and first makes
-   * `parsed` what the select needs: the entities are asked in the order of `BASE_ENTITIES`. Null: a
-   * later batch returns them.
+   * Changes `parsed` as the select needs it, in the order of `BASE_ENTITIES`, and returns the select
+   * of the rows of a batch, which may include days that are not due. Null: a later batch returns
+   * them.
    */
   readonly prepareAndSelect: (
     database: Database,

@@ -60,6 +60,14 @@ describe('today at the platform', () => {
     expect(judge).toThrow(/^this machine's clock says \d{4}-\S+Z, the platform (says|sent no Date)/)
   })
 
+  it.each<[string, string | null, RegExp]>([
+    ['without a Date', null, /correct, the clock was ahead in an earlier run: remove/],
+    ['with a Date', NOW, /correct, the platform or a proxy .*, or the clock was ahead .*: remove/],
+  ])('says how to continue where an earlier run was ahead: %s', (_, served, hint) => {
+    const judge = (): unknown => platformClock(timeOf(served), Date.parse(NOW), '2026-03-30' as Day)
+    expect(judge).toThrow(expect.objectContaining({ hint: expect.stringMatching(hint) as string }))
+  })
+
   const timeOf = (text: string | null): number | null => (text === null ? null : Date.parse(text))
 })
 

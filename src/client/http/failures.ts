@@ -101,11 +101,13 @@ export class RetryBudget {
 
   /** Counts a failure. Returns its number among its kind, or null if no retry is left. */
   spend(error: unknown): number | null {
-    const isWait = isRateRefusal(error)
-    const isLate = error instanceof TransportError && error.timedOut
-    if (isLate && (this.#late += 1) > LATE_RETRIES) return null
-    const count = isWait ? (this.#waits += 1) : (this.#faults += 1)
-    return count > (isWait ? RATE_RETRIES : RETRIES) ? null : count
+    if (isRateRefusal(error)) {
+      this.#waits += 1
+      return this.#waits > RATE_RETRIES ? null : this.#waits
+    }
+    this.#faults += 1
+    if (isLate(error)) this.#late += 1
+    return this.#faults > RETRIES || this.#late > LATE_RETRIES ? null : this.#faults
   }
 }
 
@@ -119,7 +121,11 @@ export function mayPass(error: unknown): boolean {
 
 /** True if no answer came in time; the answer to a smaller request may. */
 export function isTooSlow(error: unknown): boolean {
-  if (error instanceof ApiError) return error.status === 504
+  return isLate(error) || (error instanceof ApiError && error.status === 504)
+}
+
+/** True if the request had its whole time. */
+export function isLate(error: unknown): boolean {
   return error instanceof TransportError && error.timedOut
 }
 

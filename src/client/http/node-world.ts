@@ -202,8 +202,8 @@ function reasonOf(error: unknown): string {
 export type Ends = Pick<World, 'emit' | 'signal' | 'hangUp'>
 
 /**
- * This machine's clock as it was when the process started, plus the time since. It does not follow
- * a clock that is set during a run, so that no wait and no limit on the duration changes.
+ * Milliseconds since the epoch, by this machine's clock when the process started. Setting the clock
+ * during a run changes no wait and no time limit.
  */
 export function steadyNow(): number {
   return Math.floor(performance.timeOrigin + performance.now())

@@ -14,7 +14,6 @@ import {
 import {
   deferral,
   outOfTime,
-  TransportError,
   UnknownOutcomeError,
   type ApiError,
   withoutCursors,
@@ -24,6 +23,7 @@ import {
   failureOf,
   MAX_PROBLEM_BYTES,
   backoffMs,
+  isLate,
   isRateRefusal,
   isTooSlow,
   mayPass,
@@ -211,9 +211,8 @@ export class Transport {
   #faultOf(call: Call, sentAt: number, error: unknown): unknown {
     this.#secrets.error(error)
     const { timeoutMs = DEFAULT_TIMEOUT_MS } = this.#options
-    const isLate = error instanceof TransportError && error.timedOut
-    const isCut = isLate && this.#timeoutMs(sentAt) < timeoutMs
-    const health = isLate && !isCut ? 'overloaded' : 'faulty'
+    const isCut = isLate(error) && this.#timeoutMs(sentAt) < timeoutMs
+    const health = isLate(error) && !isCut ? 'overloaded' : 'faulty'
     this.#governor.answered({ kind: kindOf(call), sentAt, headers: {}, health })
     return isCut && call.method === 'GET' ? outOfTime(error) : error
   }
