@@ -41,6 +41,16 @@
     group by 1, 2
 {%- endmacro %}
 
+{# The last day of each organisation whose users are known. #}
+{% macro last_days_of_users() -%}
+    select
+        org_id,
+        max(activity_date) as last_date
+    from {{ ref('stg_platform__intervals') }}
+    where resource = 'users' and status in ('landed', 'empty')
+    group by 1
+{%- endmacro %}
+
 {# The days with analytics, some of them twice. #}
 {% macro served_days() -%}
     select org_id, activity_date from {{ ref('fct_org_day') }}

@@ -2,7 +2,7 @@
 // dimensions.
 import { groupBy, sum, unique } from './reading.mjs'
 import { UNATTRIBUTED, org_id, seeds, sessions } from './served.mjs'
-import { isAnswered, isWholeDay, lastDay, later } from './weeks.mjs'
+import { isAnswered, isWholeDay, lastDay, lastDayOfUsers, later } from './weeks.mjs'
 
 /** The first day that the platform has. */
 const HISTORY_START = '2026-01-14'
@@ -96,10 +96,7 @@ function cacheDay({ activity_date, input_tokens, cache_read_tokens, cache_write_
 }
 
 function seats({ dim_user, dim_user_history, fct_user_day }) {
-  const asOf = fct_user_day
-    .map(({ activity_date }) => activity_date)
-    .sort()
-    .at(-1)
+  const asOf = lastDayOfUsers()
   const members = dim_user.filter(({ user_id }) => user_id !== UNATTRIBUTED)
   const seen = members.map((member) => {
     const { user_id, user_email, user_label, last_active_date } = member

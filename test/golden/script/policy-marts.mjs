@@ -2,7 +2,7 @@
 // hook events are recorded.
 import { groupBy, sum, unique } from './reading.mjs'
 import { controls, hookEvents, UNATTRIBUTED, org_id, sessions } from './served.mjs'
-import { later } from './weeks.mjs'
+import { lastDayOfUsers, later } from './weeks.mjs'
 
 const LISTS = {
   managed_computers: 'managedComputersAllowedEmails',
@@ -20,7 +20,7 @@ export function policyMarts(made) {
 }
 
 function allowedEmails({ dim_user, fct_user_day }) {
-  const asOf = unique(fct_user_day.map(({ activity_date }) => activity_date)).at(-1)
+  const asOf = lastDayOfUsers()
   const members = dim_user
     .filter(({ user_id, user_email }) => user_id !== UNATTRIBUTED && user_email !== null)
     .map(({ user_id, user_email, last_active_date }) => ({

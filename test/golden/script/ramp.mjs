@@ -1,7 +1,7 @@
 // How users begin, user by user and day by day from their first active one.
 import { sum } from './reading.mjs'
 import { UNATTRIBUTED, org_id } from './served.mjs'
-import { isAnswered, isWholeDay, lastDay, later, monday, weeks } from './weeks.mjs'
+import { isWholeDay, lastDay, lastDayOfUsers, later, monday, weeks } from './weeks.mjs'
 
 const METRICS = ['active_days', 'tool_calls', 'billable_tokens']
 
@@ -39,19 +39,13 @@ function memberRow({ user_id, user_label, first_active_date }, rows) {
     cohort_week,
     first_active_date,
     is_left_edge,
-    known_days: daysApart(first_active_date, lastAnswered()) + 1,
+    known_days: daysApart(first_active_date, lastDayOfUsers()) + 1,
     days_to_first_commit: daysTo(({ git_commits }) => git_commits > 0n),
     days_to_first_pr: daysTo(({ git_prs_created }) => git_prs_created > 0n),
     days_to_first_auto_high: daysTo(
       (row) => row.delegation_level === 'auto-high' && row.tool_calls > 0n,
     ),
   }
-}
-
-function lastAnswered() {
-  let day = lastDay
-  while (!isAnswered('users', day)) day = later(day, -1)
-  return day
 }
 
 function daysApart(first, last) {

@@ -1,7 +1,7 @@
 // The rows of the marts of active people and of the last 28 days, given those of facts and dimensions.
-import { sum, unique } from './reading.mjs'
+import { sum } from './reading.mjs'
 import { org_id, UNATTRIBUTED } from './served.mjs'
-import { later } from './weeks.mjs'
+import { lastDayOfUsers, later } from './weeks.mjs'
 
 export function usageMarts(made) {
   return {
@@ -43,7 +43,7 @@ function activeUsers(row, { fct_org_day }) {
 }
 
 function users28({ dim_user, fct_user_day }) {
-  const as_of_date = unique(fct_user_day.map(({ activity_date }) => activity_date)).at(-1)
+  const as_of_date = lastDayOfUsers()
   return dim_user
     .filter(({ user_id }) => user_id !== UNATTRIBUTED)
     .map(({ user_id, user_email, user_label, last_active_date }) => {

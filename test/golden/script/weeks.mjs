@@ -35,6 +35,13 @@ export function isAnswered(resource, day) {
   )
 }
 
+/** The last day whose users are known. */
+export function lastDayOfUsers() {
+  let day = lastDay
+  while (!isAnswered('users', day)) day = later(day, -1)
+  return day
+}
+
 export function isWholeDay(day) {
   return RESOURCES.every((resource) => isAnswered(resource, day))
 }

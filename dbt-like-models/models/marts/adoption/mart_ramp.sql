@@ -18,12 +18,7 @@ firsts as (
 
 last_days as (
 
-    select
-        org_id,
-        max(activity_date) as last_date
-    from {{ ref('stg_platform__intervals') }}
-    where resource = 'users' and status in ('landed', 'empty')
-    group by 1
+    {{ last_days_of_users() }}
 
 ),
 

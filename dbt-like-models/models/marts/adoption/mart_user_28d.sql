@@ -4,11 +4,7 @@ with
 
 last_days as (
 
-    select
-        org_id,
-        max(activity_date) as as_of_date
-    from {{ ref('fct_user_day') }}
-    group by 1
+    {{ last_days_of_users() }}
 
 ),
 
@@ -24,7 +20,7 @@ recent as (
         {{ sum_of_credits('billable_tokens') }} as billable_tokens_28d
     from {{ ref('fct_user_day') }}
     inner join last_days using (org_id)
-    where activity_date > as_of_date - 28
+    where activity_date > last_date - 28
     group by 1, 2
 
 ),
@@ -36,7 +32,7 @@ final as (
         user_id,
         members.user_email,
         members.user_label,
-        last_days.as_of_date,
+        last_days.last_date as as_of_date,
         members.last_active_date,
         coalesce(recent.active_days_28d, 0) as active_days_28d,
         case
