@@ -15,6 +15,7 @@ describe('Retry-After', () => {
     ['is an IMF-fixdate', { 'retry-after': 'Sat, 21 Nov 2026 12:00:30 GMT' }, 30_000],
     ['is an RFC 850 date', { 'retry-after': 'Saturday, 21-Nov-26 12:00:30 GMT' }, 30_000],
     ['is an asctime date', { 'retry-after': 'Sat Nov 21 12:00:30 2026' }, 30_000],
+    ['is longer than a year', { 'retry-after': '9'.repeat(400) }, 366 * 86_400_000],
     ['is in the past', { 'retry-after': 'Sat, 21 Nov 2026 11:00:00 GMT' }, 0],
     [
       'is a date by a server clock that is an hour behind',

@@ -185,6 +185,6 @@ function quotasIn(headers: Headers, now: number): ReturnType<typeof quotasOf> {
 function tooLong({ waitMs, reason }: Hold): DeferredError {
   const seconds = Math.ceil(waitMs / 1000)
   return deferral(
-    `${reason}: the platform asks to wait ${seconds} s, which is longer than this run may take`,
+    `${reason}; the next request may be sent in ${seconds} s, when this run has ended`,
   )
 }

@@ -1,10 +1,13 @@
 import { MS_PER_DAY } from '../../lib/days.ts'
 
+/** No run lasts longer, and no clock that is used to compute a wait is further from ours. */
+const FARTHEST_MS = 366 * MS_PER_DAY
+
 /**
  * How long a `Retry-After` field asks to wait, in milliseconds: seconds, or any
  * of the three HTTP-date forms (RFC 9110, sections 10.2.3 and 5.6.7). A date is
  * read against the server's own `Date`, so a skewed clock here does not matter.
- * Undefined for an unreadable field; 0 for a date in the past.
+ * Undefined for an unreadable field; 0 for a date in the past; at most a year.
  */
 export function retryAfterMs(
   headers: Readonly<Record<string, string>>,
@@ -12,10 +15,10 @@ export function retryAfterMs(
 ): number | undefined {
   const field = headers['retry-after']?.trim()
   if (field === undefined || field === '') return undefined
-  if (/^\d+(\.\d+)?$/.test(field)) return Math.ceil(Number(field) * 1000)
+  if (/^\d+(\.\d+)?$/.test(field)) return Math.min(Math.ceil(Number(field) * 1000), FARTHEST_MS)
   const until = httpDate(field)
   if (until === undefined) return undefined
-  return Math.max(0, until - serverClock(headers, now))
+  return Math.min(Math.max(0, until - serverClock(headers, now)), FARTHEST_MS)
 }
 
 /**
@@ -25,9 +28,6 @@ export function retryAfterMs(
 export function serverTime(headers: Readonly<Record<string, string>>): number | null {
   return headers['date'] === undefined ? null : (httpDate(headers['date']) ?? NaN)
 }
-
-/** A `Date` that is further from this machine's clock is not used to compute a wait. */
-const FARTHEST_MS = 366 * MS_PER_DAY
 
 /** The server's clock by its `Date` field if that is plausible, else this machine's. */
 export function serverClock(headers: Readonly<Record<string, string>>, now: number): number {
