@@ -27,7 +27,6 @@ seeds: {tiny: {+schema: seeds}}
     columns:
       - name: org_id
         description: The organisation.
-        config: {meta: {optional: true}}
       - name: member
         description: Who it is.
         data_tests: [not_null]
@@ -103,7 +102,7 @@ describe('a seed', () => {
 
   const ways: [string, Contents][] = [
     ['in another order of columns', 'valid_from,member,seats,org_id\n2026-01-14,b,5,\n'],
-    ['without the optional column', 'member,seats,valid_from\nb,5,2026-01-14\n'],
+    ['without a column that may be NULL', 'member,seats,valid_from\nb,5,2026-01-14\n'],
     ['with a byte order mark', `\u{FEFF}${HEADER},b,5,2026-01-14\n`],
     ['with Windows line ends', `${HEADER},b,5,2026-01-14\n`.replaceAll('\n', '\r\n')],
     ['separated by semicolons', `${HEADER},b,5,2026-01-14\n`.replaceAll(',', ';')],
@@ -185,8 +184,8 @@ describe('a seed file is refused with its line, and the warehouse stays, because
     ],
     [
       'a missing column',
-      'org_id,member,seats\n',
-      "teams.csv:1: column 'valid_from' is missing | valid_from: Since when.",
+      'org_id,seats,valid_from\n',
+      "teams.csv:1: column 'member' is missing | member: Who it is.",
     ],
     [
       'a column twice',
@@ -275,7 +274,7 @@ describe('a seed’s yml is refused with file and line because of', () => {
     [
       'a column without a type',
       { 'seeds/teams.yml': yml.replace('seats: bigint, ', '') },
-      "seeds/teams.yml:16: column 'seats' has no type",
+      "seeds/teams.yml:15: column 'seats' has no type",
     ],
     [
       'a setting of models',

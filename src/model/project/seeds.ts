@@ -61,7 +61,7 @@ async function ownFiles(
   return found
 }
 
-function compareHeader({ header, place: file }: SeedFile, { columns }: SeedNote): void {
+function compareHeader({ header, place: file }: SeedFile, { columns, tests }: SeedNote): void {
   const place = { file, line: 1 }
   const known = columns.map(({ name }) => name)
   for (const [index, name] of header.entries()) {
@@ -69,10 +69,10 @@ function compareHeader({ header, place: file }: SeedFile, { columns }: SeedNote)
     if (header.indexOf(name) === index) continue
     throw new ProjectError(place, `column '${name}' appears twice`)
   }
-  // a column with `config.meta.optional` may be missing: its values are NULL
-  const lacking = columns.find(
-    ({ name, meta }) => !header.includes(name) && meta['optional'] !== true,
-  )
+  // a column that the file lacks is NULL, unless it must not be
+  const isRequired = (name: string): boolean =>
+    tests.some(({ column, arguments: { kind } }) => column === name && kind === 'not_null')
+  const lacking = columns.find(({ name }) => !header.includes(name) && isRequired(name))
   if (lacking === undefined) return
   throw new ProjectError(place, `column '${lacking.name}' is missing`, {
     hint: `${lacking.name}: ${lacking.description}`,
