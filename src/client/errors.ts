@@ -111,13 +111,13 @@ export class RefusedError extends CredentialError {
 
 /** The error for a wait that this run has no time for; the next run makes the request. */
 export function deferral(message: string, cause?: unknown): DeferredError {
-  const hint = 'What has landed is kept; the next run continues from there.'
+  const hint = 'Try again later. What has landed is kept, and the next run continues from there.'
   return new DeferredError(message, { hint, cause })
 }
 
-/** The error after the deadline of the run. */
+/** The error after the deadline of the command. */
 export function outOfTime(cause?: unknown): DeferredError {
-  return deferral('the time limit of --max-duration was reached', cause)
+  return deferral('the time limit of the command was reached', cause)
 }
 
 /** The platform's id of the request that failed, if the answer stated one. */

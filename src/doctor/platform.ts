@@ -18,8 +18,9 @@ import { RESOURCES } from '../lake/resources.ts'
 import { failure, ok, warning, wrong, type Finding } from './finding.ts'
 import { addDays, HISTORY_START, type Day } from '../lib/days.ts'
 
-/** The longest wait for one answer at a terminal. */
-const PATIENCE_MS = 30_000
+/** The longest wait for one answer, and for all checks of an organisation. */
+const ANSWER_MS = 30_000
+const CHECKS_MS = 5 * 60_000
 
 /** Checks address, credential and clock of one organisation by one small request, then what the credential may read. */
 export async function checkPlatform(
@@ -34,8 +35,8 @@ export async function checkPlatform(
       credential: organisation.key,
       rate: 5,
       concurrency: 1,
-      deadline: world.now() + PATIENCE_MS,
-      timeoutMs: PATIENCE_MS,
+      deadline: world.now() + CHECKS_MS,
+      timeoutMs: ANSWER_MS,
     },
     world,
   )

@@ -94,7 +94,8 @@ export async function baseContents(
   const hashes = new Map<string, Hash>()
   for (const orgId of [...orgIds].sort()) {
     const path = statePath(dataFolder, orgId)
-    const state = baseState.parse(JSON.parse((await readIfThere(path)) ?? '{}'))
+    // a damaged state is reported and written again by `normalize`
+    const state = baseState.safeParse(await readJson(path, () => undefined)).data ?? {}
     const intervals = sha256OfFile(baseFile(dataFolder, orgId, 'intervals', 'all'))
     const sums = Object.entries(state).map(([key, { sha256 }]) => [key, sha256] as const)
     // every build writes it, so the state does not include it

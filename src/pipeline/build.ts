@@ -28,8 +28,7 @@ export async function build(context: RunContext, options: BuildChoice): Promise<
   await openLedgers(context)
   if (options.asOf === undefined) await landHooks(context)
   const orgIds = requireOrganisations(context, await knownOrganisations(dataFolder))
-  if (options.select !== undefined) await refusePast(dataFolder, '--select')
-  if (options.exclude !== undefined) await refusePast(dataFolder, '--exclude')
+  await refuseSomeOfPast(dataFolder, options)
   if (options.asOf !== undefined) return buildPast(context, orgIds, options, options.asOf)
   return publishIfLanded(context, orgIds, options, await normalizeAndRead(context))
 }
@@ -44,8 +43,15 @@ export async function planOfModels(
 ): Promise<readonly PlannedModel[]> {
   const { dataFolder } = context.config
   const orgIds = requireOrganisations(context, await knownOrganisations(dataFolder))
+  await refuseSomeOfPast(dataFolder, choice)
   const project = await readProject(context)
   return planOfBuild(await buildOptions(context, project, orgIds, choice, latestData(dataFolder)))
+}
+
+/** @throws UsageError if some models are asked for, and the published warehouse is that of the past. */
+async function refuseSomeOfPast(dataFolder: string, choice: ModelChoice): Promise<void> {
+  if (choice.select !== undefined) await refusePast(dataFolder, '--select')
+  if (choice.exclude !== undefined) await refusePast(dataFolder, '--exclude')
 }
 
 async function buildPast(

@@ -127,6 +127,14 @@ describe('a PUT, which is idempotent', () => {
       expect(requests).toHaveLength(2)
     })
 
+    it('has an unknown outcome when an attempt without an answer is followed by rate refusals only', async () => {
+      const { client } = await onServer((request, response, count) => {
+        if (count === 1) request.socket.destroy()
+        else sendJson(response, 429, {}, { 'retry-after': '1' })
+      })
+      expect(await failureOf(call(client))).toBeInstanceOf(UnknownOutcomeError)
+    })
+
     it('has an unknown outcome when every attempt fails', async () => {
       const { client, requests } = await onServer((_request, response) => {
         sendJson(response, 500, { title: 'broken' })

@@ -8,6 +8,8 @@ import { writeRecords } from '../../src/lake/published-record.ts'
 import { lock } from '../../src/lib/lock.ts'
 import { rememberOrganisation } from '../../src/lake/organisations.ts'
 import type { Day } from '../../src/lib/days.ts'
+import type { World } from '../../src/lib/world.ts'
+import { TransportError } from '../../src/client/index.ts'
 import {
   sendJson,
   temporaryFolder,
@@ -44,6 +46,7 @@ const healthy: Handler = (_, response) => {
 }
 
 interface Setup {
+  readonly world?: World
   readonly url?: string
   readonly key?: string
   readonly data?: string
@@ -66,7 +69,7 @@ async function examined(setup: Setup = {}): Promise<Finding[]> {
   }
   return examine({
     loadConfig: () => loadConfig({}, environment, data),
-    world: testWorld(setup.now ?? NOW),
+    world: setup.world ?? testWorld(setup.now ?? NOW),
     nodeVersion: setup.nodeVersion ?? '20.19.0',
     isThorough: setup.isThorough ?? false,
   })
@@ -185,6 +188,24 @@ describe('doctor', () => {
     const findings = await examined({ url: 'http://127.0.0.1:1' })
     expect(problems(findings)).toEqual(['wrong: address', NO_WAREHOUSE])
     expect(finding(findings, 'address')?.message).toContain('cannot be reached')
+    expect(exitCodeOf(findings)).toBe(3)
+  })
+
+  it('reports a platform that never answers with exit code 3', async () => {
+    let late = 0
+    const world = testWorld(NOW)
+    const findings = await examined({
+      world: {
+        ...world,
+        now: () => world.now() + late,
+        fetch: ({ timeoutMs }) => {
+          late += timeoutMs
+          return Promise.reject(new TransportError('no answer', true))
+        },
+      },
+    })
+    expect(problems(findings)).toEqual(['wrong: address', NO_WAREHOUSE])
+    expect(finding(findings, 'address')?.message).toContain('cannot be reached: no answer')
     expect(exitCodeOf(findings)).toBe(3)
   })
 

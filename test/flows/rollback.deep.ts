@@ -87,9 +87,11 @@ describe('rollback', () => {
       published: { rollback: { runId: back.run_id, from, to } },
       runs: [{ command: 'rollback', status: 'complete', rolled_back: { from, to } }, {}, {}, {}],
     })
-    const part = await ask('build', '--select', 'fct_org_day', '--log', 'none')
-    expect(part).toMatchObject({ code: 2 })
-    expect(part.err).toContain(`the published warehouse was rolled back to run ${to}`)
+    for (const more of [[], ['--plan']]) {
+      const part = await ask('build', '--select', 'fct_org_day', '--log', 'none', ...more)
+      expect(part).toMatchObject({ code: 2 })
+      expect(part.err).toContain(`the published warehouse was rolled back to run ${to}`)
+    }
 
     const early = 'select count(*) as days from meta.intervals where versions > 1'
     expect(JSON.parse(await done('query', early, '--json'))).toEqual([{ days: 0 }])

@@ -316,7 +316,7 @@ describe('a selected build', () => {
     const error = await failure(bench.build(two, { select: 'fct_user' }))
     expect(error).toBeInstanceOf(UsageError)
     expect(error).toMatchObject({
-      message: `--select: there is no published warehouse yet: ${bench.target}`,
+      message: `only some models are selected, but there is no published warehouse yet: ${bench.target}`,
       hint: 'Build everything first: agent-warehouse build.',
     })
   })

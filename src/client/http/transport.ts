@@ -114,7 +114,8 @@ export class Transport {
         return count !== null
       },
     }).catch((error: unknown) => {
-      throw isRateRefusal(error) ? toDeferred(call, error) : toUnknownOutcome(call, error, fault)
+      const failure = isRateRefusal(error) ? toDeferred(call, error) : error
+      throw toUnknownOutcome(call, failure, fault)
     })
   }
 

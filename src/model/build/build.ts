@@ -141,8 +141,8 @@ async function beginFile(
   if (isPartial) {
     const what =
       state.problem === null
-        ? `--select: there is no published warehouse yet: ${target}`
-        : `--select: ${target} is not the file that was published: ${state.problem}`
+        ? `only some models are selected, but there is no published warehouse yet: ${target}`
+        : `only some models are selected, but ${target} is not the file that was published: ${state.problem}`
     throw new UsageError(what, { hint: 'Build everything first: agent-warehouse build.' })
   }
   if (path !== null) await removeDatabase(path) // the disk needs room for two files, not three

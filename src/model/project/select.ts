@@ -33,22 +33,23 @@ export function select<T extends Selectable>(
   past?: Past,
 ): T[] {
   const all = new Set(nodes.map(({ name }) => name))
-  const chosen = selector === undefined ? all : union(nodes, selector, '--select', past)
-  const left = exclude === undefined ? new Set() : union(nodes, exclude, '--exclude', past)
+  const chosen = selector === undefined ? all : union(nodes, selector, { flag: '--select', past })
+  const left = exclude === undefined ? new Set() : union(nodes, exclude, { flag: '--exclude', past })
   return nodes.filter(({ name }) => chosen.has(name) && !left.has(name))
 }
 
-function union(
-  nodes: readonly Selectable[],
-  selector: string,
-  flag: string,
-  past: Past | undefined,
-): Set<string> {
+/** Where a selector stands, and what it may refer to. */
+interface Origin {
+  readonly flag: '--select' | '--exclude'
+  readonly past: Past | undefined
+}
+
+function union(nodes: readonly Selectable[], selector: string, origin: Origin): Set<string> {
   const terms = selector.split(/\s+/).filter((term) => term !== '')
-  if (terms.length === 0) throw new UsageError(`${flag}: the selector is empty`)
+  if (terms.length === 0) throw new UsageError(`${origin.flag}: the selector is empty`)
   return new Set(
     terms.flatMap((term) => {
-      const parts = term.split(',').map((part) => selectTerm(nodes, part, flag, past))
+      const parts = term.split(',').map((part) => selectTerm(nodes, part, origin))
       const [first = new Set<string>(), ...others] = parts
       return [...first].filter((name) => others.every((other) => other.has(name)))
     }),
@@ -57,16 +58,11 @@ function union(
 
 const TERM = /^(?<all>@?)(?:(?<up>\d*)\+)?(?<core>.*?)(?:\+(?<down>\d*))?$/
 
-function selectTerm(
-  nodes: readonly Selectable[],
-  term: string,
-  flag: string,
-  past: Past | undefined,
-): Set<string> {
+function selectTerm(nodes: readonly Selectable[], term: string, origin: Origin): Set<string> {
   const { all = '', up, core = '', down } = TERM.exec(term)?.groups ?? {}
-  const matched = nodes.filter(matcherOf(core, past)).map(({ name }) => name)
+  const matched = nodes.filter(matcherOf(core, origin)).map(({ name }) => name)
   // matching nothing new or failed is not an error
-  if (matched.length === 0 && !/^(state|result):/.test(core)) throw noMatch(nodes, flag, term, core)
+  if (matched.length === 0 && !/^(state|result):/.test(core)) throw noMatch(nodes, origin.flag, term, core)
   const parents = new Map(nodes.map((node) => [node.name, node.dependsOn]))
   const children = childrenOf(nodes)
   const below = reach(matched, children, all === '@' ? Infinity : steps(down))
@@ -82,7 +78,7 @@ function steps(count: string | undefined): number {
 
 type Matcher = (node: Selectable) => boolean
 
-const METHODS = new Map<string, (value: string, past: Past | undefined) => Matcher>([
+const METHODS = new Map<string, (value: string, origin: Origin) => Matcher>([
   ['tag', (value) => (node) => node.tags.includes(value)],
   ['path', (value) => (node) => isUnder(node.file, value.replace(/\/$/, ''))],
   ['config.materialized', (value) => (node) => node.materialized === value],
@@ -97,34 +93,39 @@ const METHODS = new Map<string, (value: string, past: Past | undefined) => Match
   ['result', resultMatcher],
 ])
 
-function stateMatcher(value: string, past: Past | undefined): Matcher {
-  requireOneOf('state', value, ['modified', 'unmodified', 'new', 'old'])
-  if (past === undefined) throw new UsageError(`--select: state:${value} needs a published file`)
+function stateMatcher(value: string, { flag, past }: Origin): Matcher {
+  requireOneOf(flag, 'state', value, ['modified', 'unmodified', 'new', 'old'])
+  if (past === undefined) throw new UsageError(`${flag}: state:${value} needs a published file`)
   const isOf = value.endsWith('modified') ? past.isModified : past.isNew
   return ({ name }) => isOf(name) === ['modified', 'new'].includes(value)
 }
 
-function resultMatcher(value: string, past: Past | undefined): Matcher {
-  requireOneOf('result', value, ['error', 'fail', 'warn', 'skipped', 'success', 'pass'])
+function resultMatcher(value: string, { flag, past }: Origin): Matcher {
+  requireOneOf(flag, 'result', value, ['error', 'fail', 'warn', 'skipped', 'success', 'pass'])
   const results = past?.results ?? null
   if (results !== null) return ({ name }) => results.get(name)?.has(value) === true
-  const problem = `--select: result:${value}: there are no results of a previous build`
+  const problem = `${flag}: result:${value}: there are no results of a previous build`
   throw new UsageError(problem, { hint: 'Build everything first: agent-warehouse build.' })
 }
 
-function matcherOf(core: string, past: Past | undefined): Matcher {
+function matcherOf(core: string, origin: Origin): Matcher {
   const [, method, value = ''] = /^([a-z_.]+):(.*)$/.exec(core) ?? []
   if (method === undefined) return (node) => isNamed(node, core)
   const matcher = METHODS.get(method)
-  if (matcher !== undefined) return matcher(value, past)
-  throw new UsageError(`--select: there is no method '${method}'`, {
+  if (matcher !== undefined) return matcher(value, origin)
+  throw new UsageError(`${origin.flag}: there is no method '${method}'`, {
     hint: suggestion(method, METHODS.keys()),
   })
 }
 
-function requireOneOf(method: string, value: string, known: readonly string[]): void {
+function requireOneOf(
+  flag: string,
+  method: string,
+  value: string,
+  known: readonly string[],
+): void {
   if (known.includes(value)) return
-  throw new UsageError(`--select: '${method}:${value}' is not known`, {
+  throw new UsageError(`${flag}: '${method}:${value}' is not known`, {
     hint: suggestion(value, known),
   })
 }
