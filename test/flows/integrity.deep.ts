@@ -125,7 +125,9 @@ describe('damaged files', () => {
     await refused('export', 'csv', '--log', 'none')
     const part = await ask('build', '--select', 'fct_org_day', '--log', 'none')
     expect(part).toMatchObject({ code: 2 })
-    expect(part.err).toContain(`only some models are selected, but ${path} is not the file that was published`)
+    expect(part.err).toContain(
+      `only some models are selected, but ${path} is not the file that was published`,
+    )
     expect(await ask('status')).toMatchObject({ code: 0, err: '' })
     const built = await work('build')
     expect(built, built.err).toMatchObject({ code: 0 })

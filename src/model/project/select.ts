@@ -34,7 +34,8 @@ export function select<T extends Selectable>(
 ): T[] {
   const all = new Set(nodes.map(({ name }) => name))
   const chosen = selector === undefined ? all : union(nodes, selector, { flag: '--select', past })
-  const left = exclude === undefined ? new Set() : union(nodes, exclude, { flag: '--exclude', past })
+  const left =
+    exclude === undefined ? new Set() : union(nodes, exclude, { flag: '--exclude', past })
   return nodes.filter(({ name }) => chosen.has(name) && !left.has(name))
 }
 
@@ -62,7 +63,8 @@ function selectTerm(nodes: readonly Selectable[], term: string, origin: Origin):
   const { all = '', up, core = '', down } = TERM.exec(term)?.groups ?? {}
   const matched = nodes.filter(matcherOf(core, origin)).map(({ name }) => name)
   // matching nothing new or failed is not an error
-  if (matched.length === 0 && !/^(state|result):/.test(core)) throw noMatch(nodes, origin.flag, term, core)
+  if (matched.length === 0 && !/^(state|result):/.test(core))
+    throw noMatch(nodes, origin.flag, term, core)
   const parents = new Map(nodes.map((node) => [node.name, node.dependsOn]))
   const children = childrenOf(nodes)
   const below = reach(matched, children, all === '@' ? Infinity : steps(down))
@@ -118,12 +120,7 @@ function matcherOf(core: string, origin: Origin): Matcher {
   })
 }
 
-function requireOneOf(
-  flag: string,
-  method: string,
-  value: string,
-  known: readonly string[],
-): void {
+function requireOneOf(flag: string, method: string, value: string, known: readonly string[]): void {
   if (known.includes(value)) return
   throw new UsageError(`${flag}: '${method}:${value}' is not known`, {
     hint: suggestion(value, known),
