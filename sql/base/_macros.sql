@@ -1,13 +1,13 @@
--- What the base statements share. Run once on a connection, after a view `raw`
--- and `_numbers.sql`, and before any base statement.
+-- What the base statements share. Run once on each new connection, after
+-- `_numbers.sql`.
 
 -- Reads JSON text as a struct of the shape, in one pass. Fields that are missing
 -- or of another kind are NULL. Never fails: any other text is NULL.
 create or replace temp macro read_json_text(item, shape) as
     try(from_json(exact(item, ''), shape));
 
--- The same for an item as served, even with lone surrogates. Only one reader: a
--- second one would take as long, even if the first one leaves nothing to read.
+-- Reads an item as served, even with lone surrogates; `exact` is called before.
+-- Only one reader: a second one would take as long, even if the first one leaves nothing to read.
 create or replace temp macro read_item(item, shape) as
     try(from_json(with_plain_halves(item), shape));
 

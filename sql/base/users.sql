@@ -1,4 +1,5 @@
 -- One row per org, day and user of `users`, and those that name no user.
+-- `steps/parsed.sql` makes `parsed`, with the fields in `src/lake/resources.ts`.
 select
     org_id,
     activity_date,

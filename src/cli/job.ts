@@ -62,7 +62,7 @@ export async function runJob(
   const { dataFolder, umask } = config
   // The umask of the environment was set when the process started.
   if (umask !== umaskOf(terminal.environment)) process.umask(umask)
-  if (OF_WHAT_LANDED.has(options.command)) refuseMissing(dataFolder)
+  if (COMMANDS_ON_LANDED_DATA.has(options.command)) refuseMissing(dataFolder)
   await checkWritable(dataFolder)
   const now = options.now ?? steadyNow
   const runId = newRunId(now())
@@ -131,7 +131,7 @@ async function settled(
 }
 
 /** Commands that need landed data, and so do not create the data folder. */
-const OF_WHAT_LANDED = new Set(['build', 'rebuild', 'compact'])
+const COMMANDS_ON_LANDED_DATA = new Set(['build', 'rebuild', 'compact'])
 
 /** @throws UsageError if there is no data folder, because its name may be mistyped. */
 function refuseMissing(dataFolder: string): void {

@@ -4,7 +4,7 @@ import { dayOf } from '../lib/days.ts'
 import { entitySelection, type SyncSelection } from '../pipeline/sync.ts'
 import { planEntities, type EntityPlan } from '../extract/entities/sync.ts'
 import { ledgerOnceOpened } from '../extract/open-ledger.ts'
-import { planSync, type FetchTask } from '../extract/plan/plan.ts'
+import { planSync, type FetchTask } from '../extract/plan/sync-plan.ts'
 import type { Ledger } from '../lake/ledger.ts'
 import { readOrganisations } from '../lake/organisations.ts'
 import { isOfUsers } from '../lake/resources.ts'
@@ -90,7 +90,7 @@ function plansText(plans: readonly OrganisationPlan[]): string {
 const LISTED = 10
 
 function asText({ orgId, tasks, entities }: OrganisationPlan): string {
-  const who = orgId ?? 'an organisation not asked before'
+  const who = orgId ?? 'an organisation without a ledger'
   if (tasks.length + entities.length === 0) return `${who}: nothing is due\n`
   const names = [...new Set(tasks.map(({ resource }) => resource.name))]
   const analytics = names.map((name) => {

@@ -43,7 +43,7 @@ export interface DateRangeOptions {
 export class ApiClient extends Analytics {
   /** The history of the enterprise controls. */
   readonly controls: Controls
-  /** Limits of credits. */
+  /** Credit limits. */
   readonly limits: Limits
   /** Readiness reports of repositories; requires `appUrl`. */
   readonly readiness: Readiness

@@ -48,7 +48,7 @@ export interface Problem {
   readonly metadata: Readonly<Record<string, unknown>> | null
 }
 
-/** No whole answer came: refused, reset, timed out, or cut off. */
+/** No complete answer was received: refused, reset, timed out, or cut off. */
 export class TransportError extends AppError {
   readonly timedOut: boolean
 
@@ -77,7 +77,7 @@ export class BodyError extends AppError {
 }
 
 /**
- * A whole answer that contradicts the request or earlier answers: a repeated cursor, a
+ * A complete answer that contradicts the request or earlier answers: a repeated cursor, a
  * row of another day. Another request will not fix it.
  */
 export class ContradictionError extends BodyError {}

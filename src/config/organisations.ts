@@ -196,16 +196,16 @@ function refuseConflict(
   { path }: OrganisationsFile,
   all: readonly ConfiguredOrganisation[],
 ): void {
-  const isSaid: Readonly<Record<string, (value: string) => boolean>> = {
+  const agreements: Readonly<Record<string, (value: string) => boolean>> = {
     AGENT_BASE_URL: (value) => all.every(({ baseUrl }) => isSameAddress(baseUrl, value)),
     AGENT_APP_URL: (value) => all.every(({ appUrl }) => isSameAddress(appUrl ?? '', value)),
     AGENT_API_KEY: () =>
       all.some(({ fileSource }) => isDeepStrictEqual(fileSource, DEFAULT_SOURCE)),
     AGENT_API_KEY_FILE: () => false,
   }
-  for (const [variable, isAgreed] of Object.entries(isSaid)) {
+  for (const [variable, agreesWithFile] of Object.entries(agreements)) {
     const value = setting(environment, variable)
-    if (value === undefined || isAgreed(value)) continue
+    if (value === undefined || agreesWithFile(value)) continue
     throw new UsageError(
       `${variable} is set, and ${path} lists ${all.length} organisations: it is not known to which one it belongs`,
       { hint: `Unset ${variable}, or name another file with --config.` },

@@ -7,10 +7,8 @@ import { intervalRows, knownRange } from '../lake/intervals.ts'
 import { damagedLines, knownOrganisations, readJournal, type Ledger } from '../lake/ledger.ts'
 import { lastPlannedDay, readOrganisations } from '../lake/organisations.ts'
 import { intervalsWithoutFile, quarantined, type RawFile } from '../lake/quarantine.ts'
-import { someOf, counted } from '../lib/text.ts'
+import { counted } from '../lib/text.ts'
 import { ok, warning, wrong, type Finding } from './finding.ts'
-
-const LISTED = 3
 
 /**
  * Compares the ledger of every organisation with the lake.
@@ -34,16 +32,16 @@ export async function checkLake(dataFolder: string, isThorough: boolean): Promis
   for (const orgId of await organisationsInLake(dataFolder)) {
     if (withLedger.includes(orgId)) continue
     const message = `the lake has days of ${orgId}, but no ledger lists them`
-    findings.push(wrong('ledger', ExitCode.partial, message, TAKEN_IN))
+    findings.push(wrong('ledger', ExitCode.partial, message, ADDED_BY_NEXT_RUN))
   }
   return [...findings, ...(await checkQuarantine(dataFolder))]
 }
 
-const TAKEN_IN = 'The next run, or agent-warehouse build, adds them to the ledger.'
+const ADDED_BY_NEXT_RUN = 'The next run, or agent-warehouse build, adds them to the ledger.'
 
 function lacking(orgId: string, days: readonly RawDay[]): Finding {
   const message = `${orgId}: the lake has ${counted(days.length, 'day')}, or newer versions of days, that the ledger does not list: ${listedDays(days)}`
-  return warning('ledger', message, TAKEN_IN)
+  return warning('ledger', message, ADDED_BY_NEXT_RUN)
 }
 
 function checkFiles(orgId: string, ledger: Ledger, inLake: readonly RawDay[]): Finding {
@@ -54,7 +52,7 @@ function checkFiles(orgId: string, ledger: Ledger, inLake: readonly RawDay[]): F
       'files',
       `${orgId}: all ${files} files that the ledger lists exist; --all also reads them`,
     )
-  const message = `${orgId}: ${missing.length} of ${files} files that the ledger lists are missing: ${listed(missing)}`
+  const message = `${orgId}: ${missing.length} of ${files} files that the ledger lists are missing: ${listedDays(missing)}`
   return wrong(
     'files',
     ExitCode.partial,
@@ -81,7 +79,7 @@ async function checkContents(
   }
   if (bad.size === 0) return ok('contents', `${orgId}: all ${files.length} files are unchanged`)
   const [first] = bad.values()
-  const message = `${orgId}: ${bad.size} of ${files.length} files are damaged: ${listed([...bad.values()])} (${first?.reason ?? ''})`
+  const message = `${orgId}: ${bad.size} of ${files.length} files are damaged: ${listedDays([...bad.values()])} (${first?.reason ?? ''})`
   const hint =
     'agent-warehouse rebuild moves them to quarantine, and the next run requests their days again.'
   return wrong('contents', ExitCode.partial, message, hint)
@@ -93,7 +91,7 @@ async function checkDays(dataFolder: string, orgId: string, ledger: Ledger): Pro
   const gaps = rows.filter(({ status }) => status === 'failed' || status === 'missing')
   if (gaps.length === 0)
     return ok('days', `${orgId}: all ${rows.length} intervals have landed or are empty`)
-  const message = `${orgId}: ${gaps.length} of ${rows.length} intervals are missing or failed: ${listed(gaps)}`
+  const message = `${orgId}: ${gaps.length} of ${rows.length} intervals are missing or failed: ${listedDays(gaps)}`
   return warning(
     'days',
     message,
@@ -106,9 +104,4 @@ async function checkQuarantine(dataFolder: string): Promise<Finding[]> {
   const message = `${files} damaged files are in quarantine`
   const hint = 'They are not used. Inspect them, then delete the folder.'
   return files === 0 ? [] : [warning('quarantine', message, hint)]
-}
-
-function listed(days: readonly { readonly resource: string; readonly day: string }[]): string {
-  const names = days.map(({ resource, day }) => `${resource} ${day}`)
-  return someOf(names, LISTED)
 }

@@ -94,7 +94,7 @@ function toolRow(totals: DayTotals): string {
   const { workDay, autonomy, sessions, toolCalls, mcpUsers, levels } = totals
   const named = (names: typeof SKILLS, total: number) =>
     namedCounts(totals, total, names).map(([name, count]) => ({ name, count }))
-  /** Of the tool calls. */
+  /** The share of these levels in the tool calls. */
   const share = (...among: DelegationLevel[]): number =>
     ratio(
       among.reduce((sum, level) => sum + levels.of(level), 0),

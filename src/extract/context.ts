@@ -1,38 +1,17 @@
-import type { Day } from '../lib/days.ts'
 import type { World } from '../lib/world.ts'
 import {
   ContradictionError,
-  type AnalyticsTail,
+  type AnswerMetadata,
   type AnswerOrigin,
   type ApiClient,
 } from '../client/index.ts'
-import type { PageSums } from '../lake/page-sums.ts'
 import type { IntervalRecorder } from './land/interval-recorder.ts'
-import type { Background } from './fetch/concurrency.ts'
 import type { Breaker } from './fetch/failures.ts'
 import type { LandingDatabase } from './land/write-days.ts'
-import type { PageBuffer } from './land/page-buffer.ts'
 import type { RawWriter } from './land/raw-writer.ts'
 import type { PageOrigin } from './land/row-lines.ts'
-import type { Resource } from '../lake/resources.ts'
-import type { ChecksOfRun } from './plan/volume-anomaly.ts'
+import type { ConfirmationRule } from './plan/volume-anomaly.ts'
 import type { WindowSizes } from './plan/window-size.ts'
-
-/** One day of users in progress. */
-export interface Pagination {
-  readonly resource: Resource
-  readonly day: Day
-  readonly buffer: PageBuffer
-  /** Users seen so far, except those on pages that equal the landed ones. */
-  readonly users: Set<string>
-  /**
-   * The checksums of the pages that the day last landed with; null if unknown, or once a page
-   * differs. Rows of an equal page are not parsed.
-   */
-  landedPages: PageSums | null
-  /** To be called when the day has landed or failed. */
-  readonly onDone: () => void
-}
 
 /** What landing needs, with or without the network. */
 export interface LandingContext {
@@ -53,11 +32,9 @@ export interface FetchContext extends LandingContext {
   readonly database: LandingDatabase
   /** Runs `work` on items in order, several at once. @throws the first error that aborts the run */
   readonly forEach: <T>(items: readonly T[], work: (item: T) => Promise<unknown>) => Promise<void>
-  /** Lands days whose pages are complete while other days are being requested. */
-  readonly background: Background<Pagination>
   readonly breaker: Breaker
   readonly windowSizes: WindowSizes
-  readonly checks: ChecksOfRun
+  readonly checks: ConfirmationRule
   /** The organisation's id as given by the first answer; null if it gave none. */
   readonly servedAs: string | null
 }
@@ -70,7 +47,7 @@ export class ForeignAnswerError extends ContradictionError {}
  *
  * @throws ForeignAnswerError
  */
-export function ownAnswer<T extends AnalyticsTail>({ servedAs }: FetchContext, answer: T): T {
+export function ownAnswer<T extends AnswerMetadata>({ servedAs }: FetchContext, answer: T): T {
   const { orgId, request, requestId } = answer
   if (orgId === null || servedAs === null || orgId === servedAs) return answer
   const other = JSON.stringify(orgId.slice(0, 40))

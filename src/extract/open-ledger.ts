@@ -277,3 +277,25 @@ async function tidyMergedFiles(dataFolder: string, orgId: string, warn: Warn): P
   const { damaged } = await verifyVersions(dataFolder, orgId, restored)
   for (const each of damaged) warn(await quarantine(dataFolder, orgId, each))
 }
+
+/**
+ * Forgets intervals whose file is gone, so that their days are missing and requested again: the
+ * ledger never claims a file that does not exist (law 3).
+ */
+export async function forgetMissing(
+  orgId: string,
+  ledger: LedgerFile,
+  missing: readonly Interval[],
+  warn: Warn,
+): Promise<void> {
+  if (missing.length === 0) return
+  await ledger.forget(missing)
+  warn(
+    `files of ${orgId} are in the ledger but not in the lake: ${listedDays(missing)}; these days are missing again`,
+  )
+}
+
+/** How many of the days have not been landed since. */
+export function stillMissing(missing: readonly Interval[], ledger: Ledger): number {
+  return missing.filter(({ resource, day }) => !ledger.has(intervalKey(resource, day))).length
+}

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { addDays, dayOf, latest } from '../lib/days.ts'
-import { AppError, asError, CredentialError, DeferredError } from '../lib/errors.ts'
+import type { AppError} from '../lib/errors.ts';
+import { asError, CredentialError, DeferredError } from '../lib/errors.ts'
 import type { PlanReason } from '../lib/events.ts'
 import { warner, type World } from '../lib/world.ts'
 import type { ApiClient } from '../client/index.ts'
@@ -16,12 +17,11 @@ import { learnedSizes } from '../lake/state-file.ts'
 import type { EntitySelection } from './entities/context.ts'
 import { ownHooks } from './entities/hooks.ts'
 import { syncEntities } from './entities/sync.ts'
-import { Background, isExpected, forEachLimit, type Stop } from './fetch/concurrency.ts'
+import { isExpected, forEachLimit, type Stop } from './fetch/concurrency.ts'
 import { IntervalRecorder } from './land/interval-recorder.ts'
 import { Breaker, abortsRun } from './fetch/failures.ts'
 import type { FetchContext } from './context.ts'
 import { fetchAll, completionListener } from './fetch/fetch.ts'
-import { landPaginations } from './fetch/pagination.ts'
 import {
   isWrongAddress,
   organisationMismatch,
@@ -36,12 +36,12 @@ import {
 } from './identity.ts'
 import { RawWriter } from './land/raw-writer.ts'
 import type { LandingDatabase } from './land/write-days.ts'
-import { forgetMissing, quarantineDamagedEntities, stillMissing } from './missing-files.ts'
+import { quarantineDamagedEntities } from './damaged-files.ts'
 import { removePageBuffers } from './land/buffer-paths.ts'
-import { openLedger, type OpenLedger } from './open-ledger.ts'
-import { planSync, type FetchTask, type PlanOptions } from './plan/plan.ts'
+import { forgetMissing, openLedger, stillMissing, type OpenLedger } from './open-ledger.ts'
+import { planSync, type FetchTask, type PlanOptions } from './plan/sync-plan.ts'
 import { RESOURCES } from '../lake/resources.ts'
-import type { ChecksOfRun } from './plan/volume-anomaly.ts'
+import type { ConfirmationRule } from './plan/volume-anomaly.ts'
 import { WindowSizes } from './plan/window-size.ts'
 
 export interface SyncOptions {
@@ -59,7 +59,7 @@ export interface SyncOptions {
   readonly listeners?: SyncListeners
   /** Writes the days of all organisations of the run. */
   readonly database: LandingDatabase
-  /** Of all organisations of the run. */
+  /** Those of all organisations of the run. */
   readonly owners: Owners
 }
 
@@ -92,7 +92,7 @@ export async function syncOrganisation(options: SyncOptions): Promise<SyncResult
   const remembered = (await readOrganisations(dataFolder)).get(organisation)
   const known = remembered?.orgId ?? null
   const rememberedConflict = known === null ? null : claimOrganisation(owners, known, organisation)
-  if (rememberedConflict !== null) return { ...nothing(known), stoppedBy: rememberedConflict }
+  if (rememberedConflict !== null) return { ...emptyResult(known), stoppedBy: rememberedConflict }
   const [identified, found] = await Promise.allSettled([
     identifyOrganisation(options.client, world, remembered),
     known === null ? null : openLedger(dataFolder, known, warner(world)),
@@ -104,13 +104,13 @@ export async function syncOrganisation(options: SyncOptions): Promise<SyncResult
   const identity = identified.value
   if (identity.orgId !== null && !isSame(remembered, identity.orgId)) {
     return {
-      ...nothing(known),
+      ...emptyResult(known),
       stoppedBy: organisationMismatch(organisation, identity.orgId, known),
     }
   }
   const orgId = known ?? identity.orgId ?? organisation
   const conflict = claimOrganisation(owners, orgId, organisation)
-  if (conflict !== null) return { ...nothing(null), stoppedBy: conflict }
+  if (conflict !== null) return { ...emptyResult(null), stoppedBy: conflict }
   const servedAs = identity.orgId ?? remembered?.servedAs ?? null
   const lastDay = latest(addDays(identity.today, -1), remembered?.lastDay)
   const remember = { orgId, servedAs, lastDay, skewMs: identity.skewMs }
@@ -134,17 +134,19 @@ async function withoutIdentity(
   error: unknown,
 ): Promise<SyncResult> {
   const known = remembered?.orgId ?? null
-  const isExpected = [CredentialError, DeferredError, ClockError, OrganisationError].some(
-    (of) => error instanceof of,
-  )
-  if (isExpected && error instanceof AppError) {
-    return { ...nothing(known), stoppedBy: error }
+  if (
+    error instanceof CredentialError ||
+    error instanceof DeferredError ||
+    error instanceof ClockError ||
+    error instanceof OrganisationError
+  ) {
+    return { ...emptyResult(known), stoppedBy: error }
   }
   if (abortsRun(error)) throw error
   if (remembered === undefined && isWrongAddress(error))
-    return { ...nothing(known), stoppedBy: wrongAddress(error) }
+    return { ...emptyResult(known), stoppedBy: wrongAddress(error) }
   if (remembered === undefined || opened === null)
-    return { ...nothing(null), unreachable: asError(error) }
+    return { ...emptyResult(null), unreachable: asError(error) }
   return unreachable(options, remembered, opened.ledger, error)
 }
 
@@ -165,7 +167,7 @@ async function execute(
   // also keeps page buffers of days that --only or --from left out today
   const due = planSync(ledger.intervals, when)
   await removePageBuffers(dataFolder, orgId, keysOfPaginated([...tasks, ...due]))
-  const checks = checksOf(options, now)
+  const checks = confirmationRule(options, now)
   const recorder = new IntervalRecorder(ledger, orgId, world, checks)
   const windowSizes = new WindowSizes(savedSizes)
   const writer = new RawWriter({ dataFolder, orgId, ledger: ledger.intervals, database, warn })
@@ -175,35 +177,21 @@ async function execute(
     client,
     database,
     forEach: (items, work) => forEachLimit(items, concurrency, work),
-    background: new Background({
-      work: (days) => landPaginations(context, days),
-      atOnce: 2,
-      sizeOf: ({ users }) => MOST_WAITING / 32 + users.size,
-      mostWaiting: MOST_WAITING,
-    }),
     breaker: new Breaker(),
     windowSizes,
     checks,
     servedAs,
   }
-  try {
-    const stop = await stopOf(async () => {
-      await fetchPlan(options, context, ledger, tasks)
-      await fetchEntities(options, context, ledger)
-    })
-    const learned = windowSizes.learned(now)
-    if (!isDeepStrictEqual(savedSizes, learned))
-      await learnedSizes.write(dataFolder, orgId, learned)
-    const counts = { ...recorder.counts, missing: stillMissing(missing, ledger.intervals) }
-    const stoppedBy = stop ?? context.breaker.forbidden
-    return { ...nothing(orgId), ...counts, isReached: true, stoppedBy }
-  } finally {
-    await context.background.ended()
-  }
+  const stop = await stopOf(async () => {
+    await fetchPlan(options, context, ledger, tasks)
+    await fetchEntities(options, context, ledger)
+  })
+  const learned = windowSizes.learned(now)
+  if (!isDeepStrictEqual(savedSizes, learned)) await learnedSizes.write(dataFolder, orgId, learned)
+  const counts = { ...recorder.counts, missing: stillMissing(missing, ledger.intervals) }
+  const stoppedBy = stop ?? context.breaker.forbidden
+  return { ...emptyResult(orgId), ...counts, isReached: true, stoppedBy }
 }
-
-/** Maximum users in memory of days that wait to land. A day counts as its users plus 1/32 of this. */
-const MOST_WAITING = 16_384
 
 /** Returns the expected error that stops the run. @throws any other error */
 async function stopOf(work: () => Promise<void>): Promise<Stop | null> {
@@ -244,7 +232,7 @@ async function fetchEntities(
   await syncEntities({ ...context, selection, redaction })
 }
 
-function checksOf({ plan }: SyncOptions, now: number): ChecksOfRun {
+function confirmationRule({ plan }: SyncOptions, now: number): ConfirmationRule {
   return { plannedAt: now, isForced: plan.refetch === true }
 }
 
@@ -268,7 +256,7 @@ async function unreachable(
   const now = world.now() + skewMs
   const tasks = planSync(ledger.intervals, { ...options.plan, today: dayOf(now), now })
   announce(tasks, orgId, world)
-  const recorder = new IntervalRecorder(ledger, orgId, world, checksOf(options, now))
+  const recorder = new IntervalRecorder(ledger, orgId, world, confirmationRule(options, now))
   for (const task of tasks) {
     await recorder.failed(
       task.resource.name,
@@ -281,11 +269,11 @@ async function unreachable(
     if (isKnown && resource !== 'hook_events')
       await recorder.failed(resource, [dayOf(now)], failure)
   }
-  return { ...nothing(orgId), ...recorder.counts, unreachable: failure }
+  return { ...emptyResult(orgId), ...recorder.counts, unreachable: failure }
 }
 
-/** The result of an organisation of which nothing was asked, or nothing answered. */
-export function nothing(orgId: string | null): SyncResult {
+/** The result of an organisation of which nothing was requested, or nothing was answered. */
+export function emptyResult(orgId: string | null): SyncResult {
   const counts = { landed: 0, failed: 0, missing: 0 }
   return { orgId, isReached: false, ...counts, stoppedBy: null, unreachable: null }
 }

@@ -2,8 +2,8 @@ import { closeSync, openSync, readFileSync, statSync } from 'node:fs'
 import { thisPlace, vitalsOf, type ProcessId } from '../lib/place.ts'
 import type { HookFolders } from './record.ts'
 
-/** A living sender renews its lease more often than this. */
-export const LOCK_IS_FRESH_MS = 5_000
+/** The lock of a sender that is alive is younger: it renews it several times in this time. */
+export const MAX_LOCK_AGE_MS = 5_000
 
 /** Paths are absolute. */
 export interface SenderStart {
@@ -33,7 +33,7 @@ export function mentionsHooks(configFile: string): boolean {
 export function isSenderAtWork(folders: HookFolders, now: number): boolean {
   try {
     const age = Math.abs(now - statSync(folders.senderLock).mtimeMs)
-    if (age > LOCK_IS_FRESH_MS) return false
+    if (age > MAX_LOCK_AGE_MS) return false
     const owner: unknown = JSON.parse(readFileSync(folders.senderLock, 'utf8'))
     return isProcessId(owner) && vitalsOf(owner, thisPlace()) !== 'dead'
   } catch {

@@ -14,7 +14,7 @@ import {
   type Notification,
 } from './outbox.ts'
 import type { HookFolders } from './record.ts'
-import { LOCK_IS_FRESH_MS } from './sender-start.ts'
+import { MAX_LOCK_AGE_MS } from './sender-start.ts'
 
 /** A notification that could not be delivered within this time is given up. */
 export const PATIENCE_HOURS = 24
@@ -59,7 +59,7 @@ export async function send({ retryFailed = false, ...sending }: Sending): Promis
         runId: `sender-${process.pid}-${world.now()}`,
         world,
         warn: () => undefined,
-        beatMs: LOCK_IS_FRESH_MS / 5,
+        beatMs: MAX_LOCK_AGE_MS / 5,
       })
       try {
         await removeLeftovers(folders, world.now())

@@ -167,7 +167,7 @@ function groupsOf(text: string, event: string): Node | undefined {
   throw new JsonSyntaxError(`'hooks.${event}' is not a list`, text, groups.offset)
 }
 
-/** Of repeated names the last one counts, as for every reader of JSON. */
+/** The last of repeated names counts, as for every reader of JSON. */
 function valueAt(node: Node, key: string): Node | undefined {
   return membersOf(node).findLast((member) => isNamed(member, key))?.children?.[1]
 }

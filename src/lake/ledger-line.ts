@@ -7,7 +7,7 @@ const fileName = text.refine((name) => !/[/\\]/.test(name))
 const day = z.custom<Day>((value) => typeof value === 'string' && isDay(value))
 
 const pendingConfirmation = z.object({
-  /** Of the rows, whatever their order. */
+  /** Digest of the rows, independent of their order. */
   digest: text,
   rowCount: count,
   /** When they were first found, by the platform's clock, milliseconds since the epoch. */
@@ -32,9 +32,9 @@ const interval = z.object({
   requestId: z.string().nullable(),
   /** File name of the current version, in the day's folder of the lake. */
   file: fileName.nullable(),
-  /** Of the file's bytes, hex. */
+  /** SHA-256 of the file's bytes, hex. */
   sha256: text.nullable(),
-  /** Of the rows, whatever their order. */
+  /** Digest of the rows, independent of their order. */
   digest: text.nullable(),
   /** Why the last attempt failed; null when it did not. */
   error: z.string().nullable(),

@@ -29,7 +29,7 @@ export type MergedVersion = Readonly<z.infer<typeof mergedVersion>>
 export const mergedVersions = z.array(mergedVersion)
 
 const manifest = z.object({
-  /** Of the merged file, hex. */
+  /** SHA-256 of the merged file, hex. */
   sha256: z.string().min(1),
   versions: mergedVersions,
   /** Replaced files that may still exist, relative to the organisation's folder. */

@@ -10,7 +10,7 @@ export interface PublishedRecord {
   readonly builtAt: string
   /** The point in time whose data it holds; null: all that had landed. */
   readonly asOf: string | null
-  /** Of its bytes, hex. */
+  /** SHA-256 of its bytes, hex. */
   readonly sha256: string
   readonly bytes: number
   readonly modifiedAt: string

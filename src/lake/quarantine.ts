@@ -42,7 +42,7 @@ export interface DamagedFile extends RawFile {
 }
 
 /** Errors of the machine or its settings, not of the file. */
-const NOT_OF_THE_FILE = new Set(['EACCES', 'EPERM', 'EMFILE', 'ENFILE', 'ENOMEM'])
+const MACHINE_ERRORS = new Set(['EACCES', 'EPERM', 'EMFILE', 'ENFILE', 'ENOMEM'])
 
 /**
  * Verifies that a file has the bytes that were recorded when it landed.
@@ -76,7 +76,7 @@ export async function readThrough(path: string): Promise<Reading> {
     return { sha256: await sha256OfVersion(path) }
   } catch (error) {
     if (isMissing(error)) return { reason: 'it does not exist', isGone: true }
-    if (!NOT_OF_THE_FILE.has(codeOf(error) ?? '')) return { reason: messageOf(error) }
+    if (!MACHINE_ERRORS.has(codeOf(error) ?? '')) return { reason: messageOf(error) }
     throw new AppError(`${path} cannot be read: ${messageOf(error)}`, {
       hint: 'Fix its permissions, or run as the user that owns the data folder.',
       cause: error,

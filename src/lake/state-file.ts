@@ -8,7 +8,7 @@ import type { Learned, LearnedLimit } from '../lib/learned.ts'
 interface StateFile<T> {
   /** Undefined if the file is missing or unreadable: the next write replaces it. */
   readonly read: (dataFolder: string, name: string, warn?: Warn) => Promise<T | undefined>
-  /** Of every organisation that has one. */
+  /** The values of all organisations that have one. */
   readonly readAll: (dataFolder: string) => Promise<ReadonlyMap<string, T>>
   readonly write: (dataFolder: string, name: string, value: T) => Promise<void>
 }

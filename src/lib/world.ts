@@ -47,8 +47,8 @@ export function warner({ emit }: Pick<World, 'emit'>, about?: WarningSubject): W
 }
 
 /**
- * Every effect that is not a file or a database. Tests own the clock, chance
- * and the network by passing their own.
+ * Every effect that is not a file or a database. Tests replace the
+ * clock, random numbers and the network.
  */
 export interface World {
   /**

@@ -2,7 +2,7 @@ import { ENTITIES } from '../lake/resources.ts'
 import { statement } from '../lib/package.ts'
 import { BATCH_STATEMENTS, MACROS, parsedSql } from './batch.ts'
 import { SCHEMA_DRIFT } from './drift.ts'
-import { currentDays, digestOfStatements, type BaseEntity } from './plan.ts'
+import { currentDays, digestOfStatements, type BaseEntity } from './base-plan.ts'
 import { RESTATEMENTS } from './restatements.ts'
 
 /**
@@ -31,7 +31,7 @@ function flattened([name, resource]: readonly [string, string]): BaseEntity {
     ]),
     sources: (options) => currentDays(options, (each) => each.resource === resource),
     prepareAndSelect: async (_database, batch) => {
-      await batch.leaveOutDisplaced()
+      await batch.removeRepeated()
       return select()
     },
   }

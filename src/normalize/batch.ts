@@ -27,7 +27,7 @@ const RAW_EMPTY = statement('base/steps/raw_empty')
 const SAMPLE = statement('drift/sample')
 const ALL_ITEMS = statement('drift/all_items')
 const READ_BACK = statement('drift/read_back')
-const UNLIKE_ITEMS = statement('drift/unlike_items')
+const DIFFERING_ITEMS = statement('drift/unlike_items')
 const NEXT_SHAPE = statement('drift/next_shape')
 const STRANGE = statement('drift/strange')
 const REPEATED_KEYS = statement('base/steps/repeated_keys')
@@ -42,7 +42,7 @@ export const BATCH_STATEMENTS: readonly string[] = [RAW, REPEATED_KEYS, DISPLACE
 
 /** Statements that find differences from the documentation in a batch. */
 export const FOUND_STATEMENTS: readonly string[] = [
-  ...[SAMPLE, ALL_ITEMS, READ_BACK, UNLIKE_ITEMS, NEXT_SHAPE, STRANGE, REPEATED],
+  ...[SAMPLE, ALL_ITEMS, READ_BACK, DIFFERING_ITEMS, NEXT_SHAPE, STRANGE, REPEATED],
 ]
 
 /** SQL for the organisation in the path of a file (see `pathSegment`). */
@@ -133,7 +133,7 @@ export class DayBatch {
   }
 
   /** Removes all but the day's last item of each key from `parsed`. */
-  async leaveOutDisplaced(): Promise<void> {
+  async removeRepeated(): Promise<void> {
     if (this.#hasDisplaced) await this.#database.run(DISPLACED)
     this.#hasDisplaced = false
   }
@@ -144,7 +144,7 @@ export class DayBatch {
     const insert = parsedSql(this.resource, 'insert into parsed by name')
     await this.#database.run(`${insert}; ${DROP_RAW}`)
     await this.#findDisplaced()
-    await this.leaveOutDisplaced()
+    await this.removeRepeated()
   }
 
   /** The select of the rows of the days; a day without any is one row. */
@@ -168,8 +168,8 @@ export class DayBatch {
       })
     await this.#database.run(readBack('compared', ALL_ITEMS, 0, first))
     for (const [at, shape] of others.entries()) {
-      if ((await this.#database.table(`from (${UNLIKE_ITEMS}) limit 1`)).rows.length === 0) break
-      await this.#database.run(readBack('compared_next', UNLIKE_ITEMS, at + 1, shape))
+      if ((await this.#database.table(`from (${DIFFERING_ITEMS}) limit 1`)).rows.length === 0) break
+      await this.#database.run(readBack('compared_next', DIFFERING_ITEMS, at + 1, shape))
       await this.#database.run(NEXT_SHAPE)
     }
     const isFirst = this.#unexamined.length === 0

@@ -7,7 +7,7 @@ import { statement, fill } from '../lib/package.ts'
 import { warner } from '../lib/world.ts'
 import { SCHEMA_DRIFT } from './drift.ts'
 import type { BaseEngine } from './engine.ts'
-import { digestOf, type NormalizeOptions } from './plan.ts'
+import { digestOf, type NormalizeOptions } from './base-plan.ts'
 import type { BaseFiles } from './state.ts'
 
 const NEWS = statement('drift/news')

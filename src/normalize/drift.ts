@@ -10,7 +10,7 @@ import {
   type Fields,
   type FieldType,
 } from './documented.ts'
-import { currentDays, digestOfStatements, type BaseEntity } from './plan.ts'
+import { currentDays, digestOfStatements, type BaseEntity } from './base-plan.ts'
 
 const FIELDS = statement('drift/fields')
 const OBJECTS_ITEM = statement('drift/objects_item')

@@ -8,7 +8,7 @@ import { spillFolder } from '../lib/spill.ts'
 import { MACROS } from './batch.ts'
 import type { Documented } from './documented.ts'
 import { readDocumented } from './drift.ts'
-import { LIMITS } from './plan.ts'
+import { LIMITS } from './base-plan.ts'
 
 /** A connection, the folder for intermediate files, and the documented fields. */
 export interface Worker {

@@ -21,7 +21,7 @@ import {
   LIMITS,
   type MonthGroup,
   type MonthTask,
-} from './plan.ts'
+} from './base-plan.ts'
 import { AppError, messageOf } from '../lib/errors.ts'
 
 const WRITE = statement('base/steps/month')

@@ -13,7 +13,7 @@ import {
   type NormalizeOptions,
   groupsOf,
   type MonthGroup,
-} from './plan.ts'
+} from './base-plan.ts'
 import { isIntact, readBaseState, writeBaseState, type BaseFiles } from './state.ts'
 
 /** The existing base files of one organisation, compared with the record of what was written. */
@@ -48,7 +48,7 @@ export async function normalize(
   organisations: readonly BaseOf[],
   engine: BaseEngine,
 ): Promise<number> {
-  const planned = await mapLimit(organisations, AT_ONCE, plan)
+  const planned = await mapLimit(organisations, AT_ONCE, planOrganisation)
   const due = planned.flatMap((each) => (each === null ? [] : [each]))
   await writeMonths(due, engine)
   await mapLimit(due, AT_ONCE, async ({ options, base }) => {
@@ -60,18 +60,18 @@ export async function normalize(
 const AT_ONCE = 3
 
 /** Null if damaged files stay in the lake. */
-async function plan({ options, base }: BaseOf): Promise<Planned | null> {
+async function planOrganisation({ options, base }: BaseOf): Promise<Planned | null> {
   const present = base ?? (await openBase(options))
-  const tasks = await planAll(options, present)
-  const damaged = await options.quarantineDamaged(sourcesOf(tasks))
+  const tasks = await dueMonths(options, present)
+  const damaged = await options.findDamaged(sourcesOf(tasks))
   if (damaged === null) return null
   if (damaged.length === 0) return { options, base: present, tasks }
   const verified = { ...options, ledger: without(options.ledger, damaged) }
-  return { options: verified, base: present, tasks: await planAll(verified, present) }
+  return { options: verified, base: present, tasks: await dueMonths(verified, present) }
 }
 
-/** The due files, of the months that are complete. */
-async function planAll(options: NormalizeOptions, present: BaseFiles): Promise<BaseTask[]> {
+/** The months of each entity whose raw changed. */
+async function dueMonths(options: NormalizeOptions, present: BaseFiles): Promise<BaseTask[]> {
   const state = Object.fromEntries([...present].map(([key, file]) => [key, file.fingerprint]))
   const due = []
   for (const entity of BASE_ENTITIES) due.push(...(await planBase(options, entity, state)))
@@ -83,7 +83,7 @@ async function planAll(options: NormalizeOptions, present: BaseFiles): Promise<B
 }
 
 /**
- * Each file once. Drift and restatements read every resource; their current versions are listed by
+ * The raw files to read, without duplicates. Drift and restatements read every resource; their current versions are listed by
  * the resources' own entities.
  */
 function sourcesOf(tasks: readonly BaseTask[]): RawFile[] {

@@ -4,7 +4,12 @@ import { versionsUpTo } from '../lake/raw-days.ts'
 import { isAnalytics, isFieldset, isList, RESOURCES, type Shape } from '../lake/resources.ts'
 import { statement, fill } from '../lib/package.ts'
 import { BATCH_STATEMENTS, type DaySource, MACROS, parsedSql } from './batch.ts'
-import { digestOfStatements, isRestated, type BaseEntity, type NormalizeOptions } from './plan.ts'
+import {
+  digestOfStatements,
+  isRestated,
+  type BaseEntity,
+  type NormalizeOptions,
+} from './base-plan.ts'
 
 const VERSIONS = statement('restatements/versions')
 const CURRENT = statement('restatements/current')
@@ -42,7 +47,7 @@ export const RESTATEMENTS: BaseEntity = {
   ]),
   sources: restatedDays,
   prepareAndSelect: async (database, batch) => {
-    await batch.leaveOutDisplaced()
+    await batch.removeRepeated()
     const restated = batch.days.filter(isRestated)
     const { orgId } = restated[0] ?? {} // all are of one: see `groupsOf`
     if (orgId === undefined) return batch.daysSql(batch.days, NO_CHANGES)

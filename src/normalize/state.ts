@@ -18,7 +18,7 @@ import { quarantineBase } from '../lake/quarantine.ts'
 
 /** One base file as it was written. */
 interface BaseFile extends FileSums {
-  /** Of the statement and the versions that it was made from. */
+  /** Digest of the statement and the versions that it was made from. */
   readonly fingerprint: string
 }
 

@@ -1,13 +1,13 @@
 import { rm } from 'node:fs/promises'
 import { HISTORY_START, monthOf } from '../lib/days.ts'
 import type { RunEvent } from '../lib/events.ts'
-import { quarantineDamaged, damagedFiles } from '../extract/missing-files.ts'
+import { quarantineDamaged, damagedFiles } from '../extract/damaged-files.ts'
 import { timed, warner, type RunContext, readProject } from './run-context.ts'
 import type { Project } from '../model/index.ts'
 import { mapLimit } from '../lib/concurrency.ts'
 import { BaseEngine } from '../normalize/engine.ts'
 import { normalize, openBase, type BaseOf } from '../normalize/normalize.ts'
-import type { NormalizeOptions } from '../normalize/plan.ts'
+import type { NormalizeOptions } from '../normalize/base-plan.ts'
 import type { BaseFiles } from '../normalize/state.ts'
 import { NO_ORGANISATION } from '../lake/layout.ts'
 import { knownOrganisations, type Ledger } from '../lake/ledger.ts'
@@ -66,7 +66,7 @@ export async function normalizeAll(
         missing += damaged.length
         return damaged
       }
-      const all = { ...options, ledger, quarantineDamaged: quarantine }
+      const all = { ...options, ledger, findDamaged: quarantine }
       return { options: all, base: await base?.(orgId) }
     }
     const orgIds = [NO_ORGANISATION, ...(await knownOrganisations(config.dataFolder))]
@@ -174,12 +174,12 @@ export class EarlyBase implements SyncListeners, BaseWork, AsyncDisposable {
     if (world.signal.aborted) return files
     const pointInTime = latestData(config.dataFolder)
     const ledger = new Map(known) // as it is now: more lands while this works
-    const quarantineDamaged = async (raw: readonly RawFile[]): Promise<null | []> => {
+    const findDamaged = async (raw: readonly RawFile[]): Promise<null | []> => {
       const damaged = await damagedFiles(config.dataFolder, orgId, raw, ledger)
       return damaged.length > 0 ? null : []
     }
     const options = baseOptions(this.#context, pointInTime, orgId)
-    const all = { ...options, ledger, only, quarantineDamaged, signal: world.signal }
+    const all = { ...options, ledger, only, findDamaged, signal: world.signal }
     await normalize([{ options: all, base: files }], this.engine)
     return files
   }

@@ -15,8 +15,8 @@ export interface OrganisationResult extends SyncResult {
 /** The outcome of landing, with one problem for each organisation that did not finish. */
 export interface SyncOutcome extends StageResult {
   readonly results: readonly OrganisationResult[]
-  /** False when no organisation could be reached: then there is nothing new to build. */
-  readonly isAnyReached: boolean
+  /** False if no day landed and no organisation was complete: then there is nothing new to build. */
+  readonly hasNews: boolean
 }
 
 /** The same, and what failed of each of several organisations. */
@@ -27,7 +27,7 @@ interface Landed extends SyncOutcome {
 /** The outcome of a run over these organisations, in the order of the configuration. */
 export function outcomeOf(results: readonly OrganisationResult[]): Landed {
   const stops = results.flatMap(({ stoppedBy }) => (stoppedBy === null ? [] : [stoppedBy]))
-  const isAnyReached = results.some(
+  const hasNews = results.some(
     ({ isReached, landed, failed, stoppedBy }) =>
       landed > 0 || (isReached && failed === 0 && stoppedBy === null),
   )
@@ -35,7 +35,7 @@ export function outcomeOf(results: readonly OrganisationResult[]): Landed {
   const isAlone = results.length === 1
   const outcome = downgradeToPartial(missing, {
     results,
-    isAnyReached,
+    hasNews,
     exitCode: exitCodeOf(results, stops),
     problems: isAlone
       ? results.flatMap((result) => problemsOf(result, isAlone))

@@ -16,7 +16,7 @@ export async function run(
   const outcome = await landAndNormalize(context, selection, () => {
     reading ??= readProject(context)
   })
-  if (!outcome.isAnyReached || isStopped(context)) return outcome
+  if (!outcome.hasNews || isStopped(context)) return outcome
   const orgIds = await knownOrganisations(context.config.dataFolder)
   if (!(await hasLanded(context.config.dataFolder, orgIds))) return outcome
   const project = await (reading ?? readProject(context))

@@ -7,7 +7,7 @@ import { AppError, asError, ExitCode, LockedError, messageOf } from '../lib/erro
 import { claimOrganisation, type Owners } from '../extract/identity.ts'
 import { LandingDatabase } from '../extract/land/write-days.ts'
 import {
-  nothing,
+  emptyResult,
   syncOrganisation,
   type SyncListeners,
   type SyncOptions,
@@ -21,7 +21,7 @@ import { setFlagsFromString } from 'node:v8'
 import { ENTITY_RESOURCES } from '../lake/resources.ts'
 import type { EntitySelection } from '../extract/entities/context.ts'
 import { landSpool } from '../extract/entities/hooks.ts'
-import type { PlanOptions } from '../extract/plan/plan.ts'
+import type { PlanOptions } from '../extract/plan/sync-plan.ts'
 
 /** Source → raw → base. An organisation that fails does not stop the others. */
 export async function sync(context: RunContext, selection: SyncSelection): Promise<SyncOutcome> {
@@ -36,7 +36,7 @@ export async function landAndNormalize(
 ): Promise<SyncOutcome> {
   await using earlyBase = new EarlyBase(context, whileWaiting)
   const landed = await land(context, selection, earlyBase)
-  if (!landed.isAnyReached || isStopped(context)) return landed
+  if (!landed.hasNews || isStopped(context)) return landed
   const pointInTime = latestData(context.config.dataFolder)
   return downgradeToPartial(await normalizeAll(context, pointInTime, earlyBase), landed)
 }
@@ -55,7 +55,7 @@ export async function land(
     const owners = await knownOwners(config)
     const results = await mapLimit(organisations, config.organisationsAtOnce, (organisation) => {
       const work = () => syncOne(context, organisation, selection, { listeners, database, owners })
-      return isAlone ? work() : onItsOwn(context, organisation, work)
+      return isAlone ? work() : withoutStoppingOthers(context, organisation, work)
     })
     const opened = results.map(({ orgId }) => orgId)
     if (!isStopped(context)) await openLedgers(context, opened)
@@ -84,20 +84,20 @@ async function knownOwners({ dataFolder, hosts }: Config): Promise<Owners> {
  *
  * @throws what ends the work of all: a lost lease, a full disk.
  */
-async function onItsOwn(
+async function withoutStoppingOthers(
   { world, deadline }: RunContext,
   { name }: OrganisationConfig,
   work: () => Promise<OrganisationResult>,
 ): Promise<OrganisationResult> {
   const reason: unknown = world.signal.reason
   if (world.signal.aborted && reason instanceof AppError)
-    return { ...nothing(null), name, stoppedBy: reason }
-  if (world.now() >= deadline) return { ...nothing(null), name, stoppedBy: outOfTime() }
+    return { ...emptyResult(null), name, stoppedBy: reason }
+  if (world.now() >= deadline) return { ...emptyResult(null), name, stoppedBy: outOfTime() }
   try {
     return await work()
   } catch (error) {
     if (error instanceof LockedError || diskFault(error) !== undefined) throw error
-    return { ...nothing(null), name, crashedBy: asError(error) }
+    return { ...emptyResult(null), name, crashedBy: asError(error) }
   }
 }
 
@@ -159,8 +159,8 @@ async function withClient<T>(
 
 /**
  * Runs `work` with a heap that stays near the live data. Garbage would otherwise be most of the
- * memory of a sync, and more for a longer history. Where a database takes far more memory
- * anyway, this would only cost time.
+ * memory of a sync, and more for a longer history. `run` does not use it: its build takes far
+ * more memory anyway, and would only be slower.
  */
 async function inLowMemoryMode<T>(work: () => Promise<T>): Promise<T> {
   setFlagsFromString('--optimize-for-size')
@@ -171,21 +171,21 @@ async function inLowMemoryMode<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** What to ask the platform for: analytics and entity resources. */
+/** What to request: analytics and entity resources. */
 export interface SyncSelection extends Pick<
   PlanOptions,
   'resources' | 'within' | 'days' | 'refetch'
 > {
   /**
-   * The resources to request. Default: all; none for named days and up to a named last day, because
-   * days are of analytics.
+   * The resources to request. Default: all; none if `days` or a last day is given, because
+   * entity resources have no past days.
    */
   readonly entities?: Partial<Pick<EntitySelection, 'resources' | 'sessions' | 'messages'>>
-  /** Names of the organisations to ask; absent: all of the configuration. */
+  /** Names of the organisations; absent: all of the configuration. */
   readonly organisations?: readonly string[] | undefined
 }
 
-/** The entity resources to ask one organisation for. Readiness reports are on the application host. */
+/** The entity resources to request from one organisation. Readiness reports are on the application host. */
 export function entitySelection(
   context: Pick<RunContext, 'config'>,
   { appUrl }: Pick<OrganisationConfig, 'appUrl'>,
@@ -217,7 +217,10 @@ export async function landHooks(context: RunContext): Promise<void> {
   })
 }
 
-/** With several organisations, only the configuration says whose they are. */
+/**
+ * The organisation of hook events: the configured one; else `default` if there are several, and null
+ * for the only one.
+ */
 function organisationOfHookEvents({ config }: Pick<RunContext, 'config'>): string | null {
   return config.hooks.organisation ?? (config.hosts().length > 1 ? 'default' : null)
 }

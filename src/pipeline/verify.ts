@@ -39,7 +39,7 @@ export async function verify(
     const temporary = { ...context, config: { ...config, dataFolder: scratch }, world: quiet }
     const days = new Set(sample.days)
     const fetched = await sync(temporary, { days, organisations })
-    if (!fetched.isAnyReached || world.signal.aborted) return { ...fetched, verification: null }
+    if (!fetched.hasNews || world.signal.aborted) return { ...fetched, verification: null }
     const project = await readProject(context)
     const verification = await timed(context, 'compare', () =>
       verifyWarehouse({

@@ -126,7 +126,7 @@ it('law 6: a failing organisation fails alone, and a slow one delays no other', 
   })
 
   expect(outcome.exitCode).toBe(ExitCode.credential)
-  expect(outcome.isAnyReached).toBe(true)
+  expect(outcome.hasNews).toBe(true)
   const results = outcome.results.map(({ name, landed, failed }) => ({ name, landed, failed }))
   expect(results).toEqual([
     { name: 'slow', landed: 2 * DAYS, failed: 0 },
@@ -194,7 +194,7 @@ it('organisations whose turn comes after the deadline are deferred without a req
   const emulator = await platform()
   const fleet = [1, 2, 3].map((number) => listed(emulator, number))
   const { outcome } = await landed(fleet, { runForMs: 0 })
-  expect(outcome).toMatchObject({ exitCode: ExitCode.deferred, isAnyReached: false })
+  expect(outcome).toMatchObject({ exitCode: ExitCode.deferred, hasNews: false })
   expect(outcome.problems).toHaveLength(3)
   expect(emulator.requests).toEqual([])
 })

@@ -153,10 +153,8 @@ describe('a failed fetch', () => {
       else sendJson(response, 429, {}, headers)
     })
     const { result } = await syncFrom(url, data, { world })
-    expect(result.stoppedBy).toMatchObject({
-      exitCode: 4,
-      message: expect.stringMatching(/; the next request may be sent in 7200 s, when this run has/),
-    })
+    expect(result.stoppedBy?.exitCode).toBe(4)
+    expect(result.stoppedBy?.message).toContain('; the next request may be sent in 7200 s, when')
     expect(result.landed).toBeGreaterThan(0)
     expect(requests.length).toBeLessThan(10)
     expect(world.slept).toEqual([])

@@ -119,7 +119,7 @@ describe('an incremental model', () => {
       { sourceStatements: (source, table) => `${source}.${table} by another statement` },
       'changed since: stg_users',
     ],
-    ['the option --full-refresh', {}, { fullRefresh: true }, 'asked for'],
+    ['the option --full-refresh', {}, { fullRefresh: true }, '--full-refresh'],
   ]
   it.each(changes)(
     'is built from scratch, with the reason, after a change of %s',

@@ -77,7 +77,7 @@ it('the plan says that a pre-hook may write to a table that is reused', async ()
   const bench = await Bench.open()
   await serve(bench, ROWS)
   await bench.build(RECORDED)
-  const reason = 'the same rows, but a pre-hook may write to it'
+  const reason = 'unchanged, but a pre-hook of another model may write to it'
   expect(await bench.plan(RECORDED)).toContainEqual({ model: 'recorded', action: 'reuse', reason })
 })
 

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Row } from '../../src/lib/duckdb.ts'
 import { addDays, parseDay } from '../../src/lib/days.ts'
-import { LIMITS } from '../../src/normalize/plan.ts'
+import { LIMITS } from '../../src/normalize/base-plan.ts'
 import { DOCUMENTED } from './documented-rows.ts'
 import { Lake } from '../support/lake.ts'
 

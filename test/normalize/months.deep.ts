@@ -7,7 +7,7 @@ import { parseDay } from '../../src/lib/days.ts'
 import { BASE_ENTITIES } from '../../src/normalize/base-entities.ts'
 import { BaseEngine } from '../../src/normalize/engine.ts'
 import { normalize, openBase } from '../../src/normalize/normalize.ts'
-import { type NormalizeOptions, LIMITS } from '../../src/normalize/plan.ts'
+import { type NormalizeOptions, LIMITS } from '../../src/normalize/base-plan.ts'
 import { readBaseState, writeBaseState, type BaseFiles } from '../../src/normalize/state.ts'
 import { Database, literal, type Row } from '../../src/lib/duckdb.ts'
 import { crc32OfFile, sha256OfFile } from '../../src/lib/files.ts'
@@ -87,7 +87,7 @@ async function toBase(
     ledger,
     firstMonth: '2026-01',
     emit: () => undefined,
-    quarantineDamaged: () => Promise.resolve([]),
+    findDamaged: () => Promise.resolve([]),
   }
   await using engine = new BaseEngine(options.dataFolder)
   return await normalize([{ options: { ...options, ...more }, base }], engine)
@@ -198,8 +198,8 @@ describe('base that is written before everything has landed', () => {
   it('is not written while a damaged file is in the lake', async () => {
     const data = await temporaryFolder()
     const ledger = await land(data, served)
-    const quarantineDamaged = (): Promise<null> => Promise.resolve(null)
-    expect(await toBase(data, ledger, { quarantineDamaged })).toBe(0)
+    const findDamaged = (): Promise<null> => Promise.resolve(null)
+    expect(await toBase(data, ledger, { findDamaged })).toBe(0)
     expect(await written(data)).toEqual([])
   })
 

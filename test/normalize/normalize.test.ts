@@ -6,6 +6,7 @@ import { intervalKey, LedgerFile } from '../../src/lake/ledger.ts'
 import { parseDay } from '../../src/lib/days.ts'
 import { Database, literal } from '../../src/lib/duckdb.ts'
 import { BASE_ENTITIES } from '../../src/normalize/base-entities.ts'
+import { digestOfStatements } from '../../src/normalize/base-plan.ts'
 import { BaseEngine, type Worker } from '../../src/normalize/engine.ts'
 import { normalize } from '../../src/normalize/normalize.ts'
 import { temporaryFolder } from '../support/helpers.ts'
@@ -117,4 +118,10 @@ it('the memory limit for huge rows ends with the work, also if it fails', async 
   await expect(failing).rejects.toThrow('Out of Memory')
   expect(limits).toEqual([before, expect.not.stringMatching(String(before))])
   expect(await engine.use(limitOf)).toBe(before)
+})
+
+it('a changed comment in a statement does not make its base again, another statement does', () => {
+  const digest = (sql: string): string => digestOfStatements(() => [sql])()
+  expect(digest('-- One row.\nselect 1')).toBe(digest('select 1'))
+  expect(digest('select 2')).not.toBe(digest('select 1'))
 })

@@ -5,7 +5,7 @@ import { parseDay } from '../../src/lib/days.ts'
 import type { RunEvent } from '../../src/lib/events.ts'
 import { BaseEngine } from '../../src/normalize/engine.ts'
 import { normalize } from '../../src/normalize/normalize.ts'
-import type { NormalizeOptions } from '../../src/normalize/plan.ts'
+import type { NormalizeOptions } from '../../src/normalize/base-plan.ts'
 import { Database, literal, type Row } from '../../src/lib/duckdb.ts'
 import { baseGlob, NO_ORGANISATION, rawFolder, versionName } from '../../src/lake/layout.ts'
 import { versionsIn } from '../../src/lake/raw-days.ts'
@@ -90,7 +90,7 @@ export class Lake {
       orgId: this.orgId,
       ledger: await LedgerFile.read(this.data, this.orgId),
       emit: (event: RunEvent) => this.events.push(event),
-      quarantineDamaged: () => Promise.resolve([]),
+      findDamaged: () => Promise.resolve([]),
     }
   }
 

@@ -7,6 +7,7 @@ import {
 } from '../../client/index.ts'
 import { DeferredError, ExitCode } from '../../lib/errors.ts'
 import { firstLines } from '../../observe/words.ts'
+import { inChunks } from '../../lib/grouped.ts'
 import { counted, digits } from '../../lib/text.ts'
 import type { Answer, Terminal } from '../command.ts'
 import { mayChange, type Ask } from './change.ts'
@@ -48,7 +49,7 @@ export async function setLimits(
   })
   const isDue = ({ before, limit }: Wish): boolean => isForced || before !== limit
   const due = wishes.filter(isDue)
-  const batches = batchesOf(due)
+  const batches = inChunks(due, MAX_USERS_PER_REQUEST)
   if (due.length > 0) {
     const what = `${counted(due.length, 'limit')} of users: ${described(due)}`
     const ask = (batch: readonly Wish[]): Ask => {
@@ -72,13 +73,6 @@ export async function setLimits(
 /** A limit in words. */
 export function limitText(limit: Credits): string {
   return limit === null ? 'none' : digits(limit)
-}
-
-function batchesOf(wishes: readonly Wish[]): Wish[][] {
-  const batches: Wish[][] = []
-  for (let at = 0; at < wishes.length; at += MAX_USERS_PER_REQUEST)
-    batches.push(wishes.slice(at, at + MAX_USERS_PER_REQUEST))
-  return batches
 }
 
 async function sendAll(

@@ -33,7 +33,7 @@ export interface AnalyticsQuery {
 }
 
 /** An answer without its rows. */
-export interface AnalyticsTail {
+export interface AnswerMetadata {
   readonly orgId: string | null
   readonly hasMore: boolean
   readonly nextCursor: string | null
@@ -45,12 +45,12 @@ export interface AnalyticsTail {
 }
 
 /** One answer, its rows exactly as served. */
-export interface AnalyticsAnswer extends AnalyticsTail {
+export interface AnalyticsAnswer extends AnswerMetadata {
   readonly rows: readonly ServedRow[]
 }
 
 /** A page of users whose rows may be known: see `SummedEnvelope`. */
-export type UsersPage = AnalyticsTail & Omit<SummedEnvelope, 'rest'>
+export type UsersPage = AnswerMetadata & Omit<SummedEnvelope, 'rest'>
 
 /** Where an answer comes from. */
 export type AnswerOrigin = Pick<AnalyticsAnswer, 'request' | 'requestId'>
@@ -111,7 +111,7 @@ export class Analytics extends Endpoints {
     endpoint: AnalyticsEndpoint,
     query: AnalyticsQuery,
     taker: RowTaker,
-  ): Promise<AnalyticsTail> {
+  ): Promise<AnswerMetadata> {
     const call = this.#callOf(endpoint, query, MAX_DAY_BYTES)
     const answer = this.caller.transport.stream(call, (head, requestId, body) =>
       takeRows({ request: call.path, requestId }, head, body, taker),
@@ -124,7 +124,7 @@ export class Analytics extends Endpoints {
   #askWhole<T extends Pick<Envelope, 'rest'>>(
     call: Call,
     slice: (text: string) => T,
-  ): Promise<Omit<T, 'rest'> & AnalyticsTail> {
+  ): Promise<Omit<T, 'rest'> & AnswerMetadata> {
     return this.caller.transport.call(call, (response, requestId) => {
       const origin = { request: call.path, requestId }
       const { rest, ...rows } = parsedAnswer(origin, response, () => {
@@ -161,7 +161,7 @@ export class Analytics extends Endpoints {
  *
  * @throws ContradictionError if the pages do not lead to an end.
  */
-export async function* userPages<Page extends AnalyticsTail>(
+export async function* userPages<Page extends AnswerMetadata>(
   ask: (query: AnalyticsQuery) => Promise<Page>,
   range: DayRange,
   followed: readonly string[] = [],
@@ -177,7 +177,7 @@ export async function* userPages<Page extends AnalyticsTail>(
   }
 }
 
-function nextCursor({ nextCursor: next, request, requestId }: AnalyticsTail, seen: Set<string>) {
+function nextCursor({ nextCursor: next, request, requestId }: AnswerMetadata, seen: Set<string>) {
   const refusal = (problem: string): ContradictionError =>
     new ContradictionError(`GET ${request}: ${problem}`, requestId)
   if (next === null) throw refusal("'has_more' is true but there is no 'next_cursor'")
@@ -200,7 +200,7 @@ async function takeRows(
   head: HttpHead,
   body: Body,
   taker: RowTaker,
-): Promise<AnalyticsTail> {
+): Promise<AnswerMetadata> {
   const scanner = new RowScanner({ key: 'data' })
   const decoder = utf8()
   let byteLength = 0
@@ -234,7 +234,7 @@ async function takeRows(
   return tailOf(origin, head, rest)
 }
 
-function tailOf(origin: AnswerOrigin, head: HttpHead, rest: unknown): AnalyticsTail {
+function tailOf(origin: AnswerOrigin, head: HttpHead, rest: unknown): AnswerMetadata {
   const meta = fieldOf(rest, 'meta')
   const nextCursor = textOf(fieldOf(meta, 'next_cursor'))
   return {

@@ -77,17 +77,17 @@ function textOf(value: unknown): string | null {
 export const RETRIES = 5
 
 /**
- * Retries of a request that had its whole time: each takes minutes, and an organisation that never
+ * Retries of a request that timed out: each takes minutes, and an organisation that never
  * answers must not delay the others for hours.
  */
-const LATE_RETRIES = 1
+const TIMEOUT_RETRIES = 1
 
 /** Rate refusals have more retries than faults, because the server works and says when to come back. */
 export const RATE_RETRIES = 20
 
 /**
  * The retries that one request has left. Waits and faults are counted separately:
- * rate refusals use up no retries for faults, nor the reverse.
+ * neither uses up the retries of the other.
  */
 export class RetryBudget {
   #waits = 0
@@ -106,8 +106,8 @@ export class RetryBudget {
       return this.#waits > RATE_RETRIES ? null : this.#waits
     }
     this.#faults += 1
-    if (isLate(error)) this.#late += 1
-    return this.#faults > RETRIES || this.#late > LATE_RETRIES ? null : this.#faults
+    if (isTimeout(error)) this.#late += 1
+    return this.#faults > RETRIES || this.#late > TIMEOUT_RETRIES ? null : this.#faults
   }
 }
 
@@ -121,11 +121,11 @@ export function mayPass(error: unknown): boolean {
 
 /** True if no answer came in time; the answer to a smaller request may. */
 export function isTooSlow(error: unknown): boolean {
-  return isLate(error) || (error instanceof ApiError && error.status === 504)
+  return isTimeout(error) || (error instanceof ApiError && error.status === 504)
 }
 
-/** True if the request had its whole time. */
-export function isLate(error: unknown): boolean {
+/** True if the request timed out. */
+export function isTimeout(error: unknown): boolean {
   return error instanceof TransportError && error.timedOut
 }
 

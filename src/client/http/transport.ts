@@ -23,7 +23,7 @@ import {
   failureOf,
   MAX_PROBLEM_BYTES,
   backoffMs,
-  isLate,
+  isTimeout,
   isRateRefusal,
   isTooSlow,
   mayPass,
@@ -36,7 +36,7 @@ import { waitOf } from '../rate-limit/headers.ts'
 export interface TransportOptions extends GovernorOptions {
   /** API key or JWT. */
   readonly credential: string
-  /** The time limit of one whole answer. */
+  /** The time limit of one complete answer. */
   readonly timeoutMs?: number
 }
 
@@ -79,7 +79,7 @@ export class Transport {
     return this.#governor.learned()
   }
 
-  /** Sends one request and hands its whole answer to `read`; throws what `stream` throws. */
+  /** Sends one request and hands its complete answer to `read`; throws what `stream` throws. */
   call<T>(call: Call, read: (response: WholeResponse, requestId: string | null) => T): Promise<T> {
     return this.stream(call, async (head, requestId, body) =>
       read({ ...head, body: await wholeBody(body) }, requestId),
@@ -208,12 +208,12 @@ export class Transport {
     this.#governor.answered({ kind: kindOf(call), sentAt, headers: head.headers, health: 'well' })
   }
 
-  /** Tells the governor that no whole answer came. Returns the error to throw. */
+  /** Tells the governor that no complete answer was received. Returns the error to throw. */
   #faultOf(call: Call, sentAt: number, error: unknown): unknown {
     this.#secrets.error(error)
     const { timeoutMs = DEFAULT_TIMEOUT_MS } = this.#options
-    const isCut = isLate(error) && this.#timeoutMs(sentAt) < timeoutMs
-    const health = isLate(error) && !isCut ? 'overloaded' : 'faulty'
+    const isCut = isTimeout(error) && this.#timeoutMs(sentAt) < timeoutMs
+    const health = isTimeout(error) && !isCut ? 'overloaded' : 'faulty'
     this.#governor.answered({ kind: kindOf(call), sentAt, headers: {}, health })
     return isCut && call.method === 'GET' ? outOfTime(error) : error
   }
@@ -231,7 +231,7 @@ export class Transport {
     const waitMs = requestedMs ?? backoffMs(count, this.#world.random())
     const path = withoutCursors(call.path)
     this.#world.emit({ type: 'request.retried', path, attempt, reason: error.message, waitMs })
-    if (requestedMs !== undefined) return // the governor holds every request for so long
+    if (requestedMs !== undefined) return // the governor delays every request by this time
     if (this.#world.now() + waitMs >= this.#options.deadline) throw outOfTime(error)
     await this.#world.sleep(waitMs, this.#world.signal)
   }
@@ -289,7 +289,7 @@ function toDeferred({ method }: Call, error: ApiError): DeferredError {
 }
 
 /**
- * A call that changes something may have changed it although no whole answer came.
+ * A call that changes something may have changed it although no complete answer was received.
  * `fault`: the last failure without an answer, which a deferral may have followed.
  */
 function toUnknownOutcome(call: Call, error: unknown, fault: Error | undefined): unknown {

@@ -11,7 +11,7 @@ export interface Envelope {
 }
 
 /**
- * Cuts a whole answer at the boundaries of its rows (see RowScanner). Parses each row,
+ * Cuts a complete answer at the boundaries of its rows (see RowScanner). Parses each row,
  * and the rest with the array emptied, which would reveal a wrong cut.
  *
  * @throws SyntaxError if the text is not JSON, not an object, or has no such array.
@@ -26,14 +26,13 @@ export function sliceEnvelope(text: string, rowsAt: RowsAt = { key: 'data' }): E
 export interface RowsSum {
   readonly rows: number
   readonly characters: number
-  /** Of the text in UTF-8, base64. */
+  /** SHA-256 of the text in UTF-8, base64. */
   readonly sha256: string
 }
 
 export interface SummedEnvelope {
   /** Null if the rows are the known ones, which are not parsed. */
   readonly rows: readonly ServedRow[] | null
-  readonly rowsText: string
   readonly sum: RowsSum
   readonly rest: unknown
 }
@@ -51,7 +50,7 @@ export function sliceUnlessKnown(text: string, known: RowsSum | undefined): Summ
   const rows = scanner.readWhole(text)
   const rest = scanner.end()
   const rowsText = text.slice(...scanner.rowsAt)
-  return { rows, rowsText, sum: sumOf(rowsText, rows.length), rest }
+  return { rows, sum: sumOf(rowsText, rows.length), rest }
 }
 
 export function sumOf(rowsText: string, rows: number): RowsSum {
@@ -63,13 +62,12 @@ function passKnown(text: string, known: RowsSum): SummedEnvelope | undefined {
   const begin = text.indexOf('[', text.indexOf('"data"'))
   if (begin < 0) return undefined
   const end = begin + known.characters
-  const rowsText = text.slice(begin, end)
-  if (sha256Of(rowsText) !== known.sha256) return undefined
+  if (sha256Of(text.slice(begin, end)) !== known.sha256) return undefined
   const scanner = new RowScanner({ key: 'data' })
   scanner.write(text.slice(0, begin))
   if (!scanner.isBeforeRows) return undefined
   scanner.write(`[]${text.slice(end)}`)
-  return { rows: null, rowsText, sum: known, rest: scanner.end() }
+  return { rows: null, sum: known, rest: scanner.end() }
 }
 
 function sha256Of(text: string): string {
@@ -87,7 +85,7 @@ export function sliceWhole(text: string): ServedRow {
 /**
  * Checks the metadata of an analytics answer: the range in `meta` is the requested one, and
  * a page of users has a `meta` that says whether it is the last. Otherwise a stale cache, or
- * a platform that silently cuts a wide range, would make days look empty.
+ * a platform that silently cuts a wide range, would make days look empty without an error.
  *
  * `path` is path and query of the request; `rest` is the document without its rows.
  * @throws SyntaxError

@@ -99,7 +99,7 @@ export class RowScanner {
     return rows
   }
 
-  /** Returns the parsed rows of a whole answer. @throws SyntaxError */
+  /** Returns the parsed rows of a complete answer. @throws SyntaxError */
   readWhole(text: string): ServedRow[] {
     const rows: ServedRow[] = []
     const found: string[] = []

@@ -54,7 +54,7 @@ export class Governor {
   readonly #pacer: Pacer
   readonly #concurrency: Concurrency
   /** The sleep until the paused queue starts again; undefined while nothing waits for it. */
-  #nap: { readonly endsAt: number; readonly over: AbortController } | undefined
+  #sleep: { readonly endsAt: number; readonly over: AbortController } | undefined
   #deferral: DeferredError | undefined
 
   constructor(options: GovernorOptions, world: World) {
@@ -126,8 +126,8 @@ export class Governor {
   /** Pauses the queue until the next request may be sent, and starts it again in time. */
   #keepPace(): void {
     const wait = this.#waitMs()
-    if (this.#nap !== undefined) {
-      if (this.#world.now() + wait < this.#nap.endsAt) this.#nap.over.abort()
+    if (this.#sleep !== undefined) {
+      if (this.#world.now() + wait < this.#sleep.endsAt) this.#sleep.over.abort()
     } else if (wait === 0) {
       this.#queue.start()
     } else {
@@ -138,13 +138,13 @@ export class Governor {
 
   async #openInTime(): Promise<void> {
     const { signal } = this.#world
-    const wake = (): void => this.#nap?.over.abort()
+    const wake = (): void => this.#sleep?.over.abort()
     signal.addEventListener('abort', wake) // no longer than it sleeps: the signal outlives it
     for (let wait = this.#waitMs(); wait > 0; wait = this.#waitMs()) {
       if (this.#isPointless(wait)) break
       const ms = Math.min(Math.ceil(wait), LONGEST_TIMER_MS)
       const over = new AbortController()
-      this.#nap = { endsAt: this.#world.now() + ms, over }
+      this.#sleep = { endsAt: this.#world.now() + ms, over }
       try {
         await this.#world.sleep(ms, over.signal)
       } catch {
@@ -152,7 +152,7 @@ export class Governor {
       }
     }
     signal.removeEventListener('abort', wake)
-    this.#nap = undefined
+    this.#sleep = undefined
     this.#queue.start()
   }
 

@@ -31,8 +31,8 @@ interface Sent {
 /** A request that is late by at most this much does not delay the next one. */
 const CATCH_UP_MS = 15
 
-/** Of more unanswered requests, the oldest count as passed: a slow answer must not delay counting. */
-const MOST_UNCOUNTED = 64
+/** If more requests are unanswered, the oldest count as passed: a slow answer must not delay counting. */
+const MAX_UNCOUNTED = 64
 
 /** Tokens by which requests contradict a limit that changed, or that is none. */
 const CONTRADICTED = 0.2
@@ -66,7 +66,7 @@ export class Pacer {
   #refusedAt = -Infinity
   #isRecovered = true
   /** Whether the last refusal has still to be evaluated. */
-  #isLessonDue = false
+  #isRefusalUnevaluated = false
   /** Consecutive refusals at which no limit agreed with the requests. */
   #contradicted = 0
 
@@ -107,8 +107,8 @@ export class Pacer {
    * by then all requests that were in flight with it have been answered.
    */
   sent(now: number): void {
-    if (this.#isLessonDue) this.#learn(now)
-    else this.#countAnswered(MOST_UNCOUNTED)
+    if (this.#isRefusalUnevaluated) this.#learn(now)
+    else this.#countAnswered(MAX_UNCOUNTED)
     const turn = Math.max(this.#turnAt + 1000 / this.#rateAt(now), now - CATCH_UP_MS)
     this.#turnAt = Math.min(turn, now)
     this.#level = { tokens: this.#tokensAt(now) - 1, at: now }
@@ -144,7 +144,7 @@ export class Pacer {
     if (isFirst) {
       this.#refusedAt = now
       this.#isRecovered = false
-      this.#isLessonDue = this.#quota?.remaining !== 0
+      this.#isRefusalUnevaluated = this.#quota?.remaining !== 0
     } else this.#limit = this.#limit && { ...this.#limit, since: this.#resumeAt }
   }
 
@@ -172,7 +172,7 @@ export class Pacer {
     this.#bucket = faded(this.#bucket)
     this.#countAnswered(0)
     this.#limit = limitOf(this.#bucket, this.#refusedAt, now)
-    this.#isLessonDue = false
+    this.#isRefusalUnevaluated = false
     const isContradicted = contradictionOf(this.#bucket) >= CONTRADICTED
     this.#contradicted = isContradicted ? this.#contradicted + 1 : 0
     if (this.#contradicted >= MOST_CONTRADICTED) this.#startAgain(now)

@@ -10,7 +10,7 @@ import { nowThere, originOf } from '../context.ts'
 import { IntervalRecorder } from '../land/interval-recorder.ts'
 import { LandingDatabase } from '../land/write-days.ts'
 import { RawWriter } from '../land/raw-writer.ts'
-import { quarantineDamagedEntities } from '../missing-files.ts'
+import { quarantineDamagedEntities } from '../damaged-files.ts'
 import { addToDay, keyIn, type EntityLandingContext, type EntitySelection } from './context.ts'
 
 /**

@@ -27,7 +27,7 @@ interface LastSeen {
   readonly fetchedAt: number
   /** Null if the item had none. */
   readonly updatedAt: number | null
-  /** Of a session; null if it had none. */
+  /** The status of a session; null if it had none. */
   readonly status: string | null
   /** Sessions that it named as its children. */
   readonly children: readonly string[]

@@ -21,8 +21,8 @@ export function abortsRun(error: unknown): boolean {
 }
 
 /**
- * True for an answer that forbids what was asked for and leaves the credential good:
- * other resources may be allowed.
+ * True for an answer that forbids this resource, although the credential is valid: other
+ * resources may be allowed.
  */
 export function isForbidden(error: unknown): error is RefusedError {
   return error instanceof RefusedError && error.status === 403

@@ -1,16 +1,21 @@
 import { monthOf, type Day } from '../../lib/days.ts'
 import { spanOf } from '../plan/window-size.ts'
 import type { FetchContext } from '../context.ts'
-import type { FetchTask } from '../plan/plan.ts'
+import type { FetchTask } from '../plan/sync-plan.ts'
 import { DAY_TOTALS, isOfUsers, type Resource } from '../../lake/resources.ts'
-import { fetchUsersDay, totalsVersion } from './pagination.ts'
+import { Background } from './concurrency.ts'
+import { fetchUsersDay, landPaginations, totalsVersion, type Pagination } from './pagination.ts'
 import { fetchWithin, fetchRange } from './window.ts'
 import { intervalKey, type Interval, type Ledger } from '../../lake/ledger.ts'
 
+/** Maximum users in memory of days that wait to land. A day counts as its users plus 1/32 of this. */
+const MOST_WAITING = 16_384
+
 /**
  * Executes the plan. Users of a day are requested after its totals have landed, so that a change of
- * the totals in between is noticed; everything else is requested immediately. `resources`: the
- * selected ones. Calls `done` with each finished task.
+ * the totals in between is noticed; everything else is requested immediately. Days whose pages are
+ * complete land while others are requested. `resources`: the selected ones. Calls `done` with each
+ * finished task.
  *
  * @throws errors that abort the run, after the work in progress has landed.
  */
@@ -28,23 +33,30 @@ export async function fetchAll(
       (a, b) => Number(isOfUsers(a.resource.name)) - Number(isOfUsers(b.resource.name)),
     ),
   ]
-  const landing: Promise<void>[] = []
+  const landing = new Background<Pagination>({
+    work: (days) => landPaginations(context, days),
+    atOnce: 2,
+    sizeOf: ({ users }) => MOST_WAITING / 32 + users.size,
+    mostWaiting: MOST_WAITING,
+  })
+  const landingTotals: Promise<void>[] = []
   const fetch = async (task: FetchTask): Promise<void> => {
     // Totals come first in order: all of them are in progress when users are requested.
-    const outcomes = isOfUsers(task.resource.name) ? await Promise.allSettled(landing) : []
+    const outcomes = isOfUsers(task.resource.name) ? await Promise.allSettled(landingTotals) : []
     if (outcomes.some(({ status }) => status === 'rejected')) return
-    const fetching = fetchTask(context, task, done)
-    if (totals.includes(task)) landing.push(fetching)
+    const fetching = fetchTask(context, landing, task, done)
+    if (totals.includes(task)) landingTotals.push(fetching)
     await fetching
   }
   try {
     await landDayTotals(context, tasks)
     await context.forEach(inOrder, fetch)
+    await landing.ended()
+    for (const resource of resources)
+      if (isOfUsers(resource.name)) await verifyPagesConsistent(context, landing, resource)
   } finally {
-    await context.background.ended()
+    await landing.ended()
   }
-  for (const resource of resources)
-    if (resource.grain === 'users') await verifyPagesConsistent(context, resource)
 }
 
 /** Returns a `done` callback that reports a month once all its missing days are done. */
@@ -63,7 +75,7 @@ export function completionListener(
   }
 }
 
-/** The months in which the task requests any day for another reason than a recheck. */
+/** The months with days that the task requests for another reason than a recheck. */
 function missingMonths({ days }: FetchTask): string[] {
   const missing = days.filter(({ reason }) => reason !== 'recheck')
   return [...new Set(missing.map(({ day }) => monthOf(day)))]
@@ -75,6 +87,7 @@ function missingMonths({ days }: FetchTask): string[] {
  */
 async function fetchTask(
   context: FetchContext,
+  landing: Background<Pagination>,
   task: FetchTask,
   done: (task: FetchTask) => void,
 ): Promise<void> {
@@ -84,13 +97,25 @@ async function fetchTask(
   const end = (): void => {
     done(task)
   }
-  if (resource.grain === 'users' && tripped === undefined) {
-    for (const day of days) await fetchUsersDay(context, resource, day, end) // one: see planSync
+  if (isOfUsers(resource.name) && tripped === undefined) {
+    for (const day of days) await fetchAndLand(context, landing, resource, day, end) // one: see planSync
     return
   }
   if (tripped === undefined) await fetchWithin(context, resource, days, spanOf(task.range))
   else await context.recorder.failed(resource.name, days, tripped)
   end()
+}
+
+/** Fetches a day of users, and queues it to land. */
+async function fetchAndLand(
+  context: FetchContext,
+  landing: Background<Pagination>,
+  users: Resource,
+  day: Day,
+  onDone?: () => void,
+): Promise<void> {
+  const pagination = await fetchUsersDay(context, users, day, onDone)
+  if (pagination !== null) await landing.add(pagination)
 }
 
 /** How often a run reads a day whose totals keep changing, including the first time. */
@@ -102,7 +127,7 @@ const MAX_ROUNDS = 3
  */
 async function landDayTotals(context: FetchContext, tasks: readonly FetchTask[]): Promise<void> {
   const known = context.recorder.intervals
-  const ofUsers = tasks.filter(({ resource }) => resource.grain === 'users')
+  const ofUsers = tasks.filter(({ resource }) => isOfUsers(resource.name))
   const usersDays = [...new Set(daysOf(ofUsers))].sort()
   await context.forEach(DAY_TOTALS, (total) => {
     const planned = new Set(daysOf(tasks.filter(({ resource }) => resource.name === total.name)))
@@ -118,7 +143,11 @@ async function landDayTotals(context: FetchContext, tasks: readonly FetchTask[])
  * page is fetched again, until its totals stay the same or MAX_ROUNDS is reached. A day whose
  * totals are not available stays unverified, and the next run checks it again.
  */
-async function verifyPagesConsistent(context: FetchContext, users: Resource): Promise<void> {
+async function verifyPagesConsistent(
+  context: FetchContext,
+  landing: Background<Pagination>,
+  users: Resource,
+): Promise<void> {
   const { recorder } = context
   let unverified = [...recorder.intervals.values()].filter(isUnverified(users))
   for (let round = 1; unverified.length > 0; round += 1) {
@@ -135,8 +164,8 @@ async function verifyPagesConsistent(context: FetchContext, users: Resource): Pr
     const isLast = round === MAX_ROUNDS
     for (const { day } of moved) warnOfMove(context, day, isLast)
     if (isLast) return recorder.verified(moved)
-    await context.forEach(moved, ({ day }) => fetchUsersDay(context, users, day))
-    await context.background.ended()
+    await context.forEach(moved, ({ day }) => fetchAndLand(context, landing, users, day))
+    await landing.ended()
     unverified = moved.flatMap((each) => fetchedAgain(each, users, recorder.intervals))
   }
 }

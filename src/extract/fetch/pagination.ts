@@ -14,24 +14,41 @@ import { writePageSums, type PageSums } from '../../lake/page-sums.ts'
 import { bufferPath } from '../land/buffer-paths.ts'
 import { PageBuffer } from '../land/page-buffer.ts'
 import type { DayContent } from '../land/row-lines.ts'
-import { nowThere, originOf, ownAnswer, type FetchContext, type Pagination } from '../context.ts'
+import { nowThere, originOf, ownAnswer, type FetchContext } from '../context.ts'
 import { abortsRun, isForbidden } from './failures.ts'
 import { landDays } from '../land/land-days.ts'
 import { DAY_TOTALS, type Resource } from '../../lake/resources.ts'
 import { entityOf, usersOfPage } from './rows.ts'
 
+/** One day of users in progress. */
+export interface Pagination {
+  readonly resource: Resource
+  readonly day: Day
+  readonly buffer: PageBuffer
+  /** Users seen so far, except those on pages that equal the landed ones. */
+  readonly users: Set<string>
+  /**
+   * The checksums of the pages that the day last landed with; null if unknown, or once a page
+   * differs. Rows of an equal page are not parsed.
+   */
+  landedPages: PageSums | null
+  /** To be called when the day has landed or failed. */
+  readonly onDone: () => void
+}
+
 /**
- * Fetches one day of users, page by page. The day lands in the background, and `onDone` is
- * called then. An interrupted day resumes after its last page. A day that is not available is
- * recorded as failed; its pages are kept for the next run, unless the pages themselves are
- * wrong.
+ * Fetches one day of users, page by page. An interrupted day resumes after its last page. A day
+ * that is not available is recorded as failed, and null is returned; its pages are kept for the
+ * next run, unless the pages themselves are wrong.
+ *
+ * @returns all pages, for `landPaginations`, which calls `onDone`.
  */
 export async function fetchUsersDay(
   context: FetchContext,
   resource: Resource,
   day: Day,
   onDone: () => void = () => undefined,
-): Promise<void> {
+): Promise<Pagination | null> {
   const pagination = await openPagination(context, resource, day, onDone)
   try {
     await readPages(context, pagination)
@@ -42,10 +59,10 @@ export async function fetchUsersDay(
     context.breaker.failed(resource.name, error)
     await context.recorder.failed(resource.name, [day], error)
     onDone()
-    return
+    return null
   }
   context.breaker.succeeded(resource.name)
-  await context.background.add(pagination)
+  return pagination
 }
 
 /** Pages further apart than this are not one snapshot of the day. */

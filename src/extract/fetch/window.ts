@@ -25,21 +25,21 @@ export async function fetchRange(
  * that is not answered may be too wide, or hold a day that is not available:
  * smaller ones show which. Days that are not available are recorded as failed.
  *
- * @param isMeaningOpen whether the meaning of a 400 is still unknown.
+ * @param is400Unexplained whether the meaning of a 400 is still unknown.
  */
 export async function fetchWithin(
   context: FetchContext,
   resource: Resource,
   days: readonly Day[],
   width: number,
-  isMeaningOpen = true,
+  is400Unexplained = true,
 ): Promise<void> {
   let left = days
   while (left.length > 0) {
     const tripped = context.breaker.tripped(resource.name)
     if (tripped !== undefined) return giveUp(context, resource, left, tripped)
     const count = countWithin(left, Math.min(width, context.windowSizes.next(resource.name)))
-    await fetchWindow(context, resource, left.slice(-count), isMeaningOpen)
+    await fetchWindow(context, resource, left.slice(-count), is400Unexplained)
     left = left.slice(0, -count)
   }
 }
@@ -49,7 +49,7 @@ async function fetchWindow(
   context: FetchContext,
   resource: Resource,
   days: readonly Day[],
-  isUncertain: boolean,
+  is400Unexplained: boolean,
 ): Promise<number | undefined> {
   try {
     await landWindow(context, resource, days)
@@ -59,7 +59,7 @@ async function fetchWindow(
   } catch (error) {
     if (abortsRun(error) && !isForbidden(error)) throw error
     context.breaker.failed(resource.name, error)
-    await bisect(context, resource, days, error, isUncertain)
+    await bisect(context, resource, days, error, is400Unexplained)
     return error instanceof ApiError ? error.status : undefined
   }
 }
@@ -92,14 +92,15 @@ async function bisect(
   resource: Resource,
   days: readonly Day[],
   error: unknown,
-  isUncertain: boolean,
+  is400Unexplained: boolean,
 ): Promise<void> {
   const status = error instanceof ApiError ? error.status : undefined
-  const isOfNoWidth = status === 404 || isForbidden(error) || error instanceof ForeignAnswerError
-  if (days.length === 1 || isOfNoWidth) return giveUp(context, resource, days, error)
+  const isIndependentOfWidth =
+    status === 404 || isForbidden(error) || error instanceof ForeignAnswerError
+  if (days.length === 1 || isIndependentOfWidth) return giveUp(context, resource, days, error)
   context.windowSizes.refused(resource.name, rangeOf(days))
   return context.windowSizes.bisecting(resource.name, () => {
-    if (status === 400 && isUncertain) return probe(context, resource, days, error)
+    if (status === 400 && is400Unexplained) return probe(context, resource, days, error)
     const width = context.windowSizes.bisected(resource.name, rangeOf(days))
     return fetchWithin(context, resource, days, width, false)
   })

@@ -11,7 +11,7 @@ import {
   type LedgerFile,
 } from '../../lake/ledger.ts'
 import type { LandedDay } from './raw-writer.ts'
-import type { ChecksOfRun, VolumeAnomaly } from '../plan/volume-anomaly.ts'
+import type { ConfirmationRule, VolumeAnomaly } from '../plan/volume-anomaly.ts'
 
 interface LandedInterval extends LandedDay {
   /** See Interval. */
@@ -23,11 +23,11 @@ export class IntervalRecorder {
   readonly #ledger: LedgerFile
   readonly #world: World
   readonly #orgId: string
-  readonly #checks: ChecksOfRun
+  readonly #checks: ConfirmationRule
   /** The last outcome of each interval in this run, by key. */
   readonly #outcomes = new Map<string, 'landed' | 'failed'>()
 
-  constructor(ledger: LedgerFile, orgId: string, world: World, checks: ChecksOfRun) {
+  constructor(ledger: LedgerFile, orgId: string, world: World, checks: ConfirmationRule) {
     this.#ledger = ledger
     this.#orgId = orgId
     this.#world = world

@@ -70,7 +70,7 @@ export class PageBuffer {
     return this.#headers.length
   }
 
-  /** Of every page, in order. */
+  /** The checksums of all pages, in order. */
   get headers(): readonly PageHeader[] {
     return this.#headers
   }
@@ -181,7 +181,7 @@ export interface PageHeader {
   readonly nextCursor: string | null
   /** The versions of the day's totals when the page was requested. Only the first page's is used. */
   readonly witness: string
-  /** Of the rows as served. */
+  /** The checksum of the rows as served. */
   readonly sum: RowsSum
   /** Whether the rows landed before and are therefore not in the buffer. */
   readonly isKnown: boolean

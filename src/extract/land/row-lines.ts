@@ -136,7 +136,7 @@ export function digestOf(rows: number, lanes: readonly number[]): string {
 
 /** The rows of one day, ready to be landed. */
 export interface DayContent {
-  /** Of the rows, whatever their order. */
+  /** Digest of the rows, independent of their order. */
   readonly digest: string
   readonly count: number
   /** The origin of the last answer for the day. */

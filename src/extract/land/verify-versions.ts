@@ -20,7 +20,7 @@ export interface VerifiedVersion extends RawFile {
   /** By the platform's clock, milliseconds since the epoch. */
   readonly fetchedAt: number
   readonly requestId: string | null
-  /** Of the rows, whatever their order. */
+  /** Digest of the rows, independent of their order. */
   readonly digest: string
   readonly rows: number
   /** Rows, or users where a user can be served twice. */
@@ -149,7 +149,7 @@ async function openTogether(
 }
 
 /** Faults of the machine or its settings, not of the file. */
-const NOT_OF_THE_FILE = /^(Out of Memory|INTERRUPT)|No files found|Too many open files/
+const MACHINE_ERRORS = /^(Out of Memory|INTERRUPT)|No files found|Too many open files/
 
 /** DuckDB's error for a file without the column `item`. */
 const NO_ITEMS = /^Binder Error: Referenced column "item" not found/
@@ -160,7 +160,7 @@ async function faultOf(error: unknown, path: string): Promise<Fault> {
   if (reason !== undefined) return { reason }
   if (NO_ITEMS.test(messageOf(error)))
     return { reason: 'it is not a version of a day', isStray: true }
-  if (NOT_OF_THE_FILE.test(messageOf(error)) || diskFault(error) !== undefined) {
+  if (MACHINE_ERRORS.test(messageOf(error)) || diskFault(error) !== undefined) {
     throw new AppError(`${path} cannot be verified: ${messageOf(error)}`, { cause: error })
   }
   const [line = ''] = messageOf(error).split('\n')

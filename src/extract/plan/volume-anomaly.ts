@@ -10,7 +10,7 @@ export function isConfirmationDue(pending: PendingConfirmation, now: number): bo
 }
 
 /** What decides whether an answer confirms an anomaly in this run. */
-export interface ChecksOfRun {
+export interface ConfirmationRule {
   /** By the platform's clock, milliseconds since the epoch. */
   readonly plannedAt: number
   /** Whether the user asked for the days again. */
@@ -41,7 +41,7 @@ export function isVolumeAnomaly({ known, served, sizeBefore, size }: VolumeAnoma
  */
 export function isConfirmed(
   { known: { suspect: pending }, served }: VolumeAnomaly,
-  { isForced, plannedAt }: ChecksOfRun,
+  { isForced, plannedAt }: ConfirmationRule,
 ): boolean {
   if (pending?.digest !== served.digest) return false
   return isConfirmationDue(pending, served.seenAt) || (isForced && pending.seenAt < plannedAt)

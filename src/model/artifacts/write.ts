@@ -16,7 +16,7 @@ interface BuildResults {
   readonly startedAt: number
   readonly outcomes: ReadonlyMap<string, Outcome>
   readonly freshness: readonly FreshnessResult[]
-  /** Of the published file, if this build published it; otherwise the catalogue stays. */
+  /** The relations of the published file, if this build published it; otherwise the catalogue stays. */
   readonly relations?: Relations
 }
 

@@ -7,16 +7,10 @@ import { executePlan, snapshotsOf, type ExecutedPlan } from './execute.ts'
 import { compileProject } from '../project/compile.ts'
 import { mayBeDamaged, throwAll } from '../project/errors.ts'
 import { publish, removeDatabase } from '../publish/publish.ts'
-import {
-  openPrevious,
-  readPrevious,
-  type PreviousWarehouse,
-  forgetFailed,
-  keepFailed,
-  recordFailed,
-} from './previous-warehouse.ts'
+import { forgetFailed, keepFailed, recordFailed } from './failed-file.ts'
+import { openPrevious, readPrevious, type PreviousWarehouse } from './previous-warehouse.ts'
 import type { RunningBuild, BuildOptions, Outcome, BuildPlan, NodePlan } from '../shared/context.ts'
-import { fromScratch, planBuild, refreshed } from './plan.ts'
+import { fromScratch, planBuild, refreshed } from './build-plan.ts'
 
 export interface BuildResult extends Omit<ExecutedPlan, 'problems' | 'contents' | 'relations'> {
   /** Size of the published file; null if its content is unchanged and the file stays in place. */
@@ -115,15 +109,15 @@ async function buildFile(
   previous: PreviousWarehouse,
 ): Promise<{ path: string; executed: ExecutedPlan }> {
   const path = await beginFile(build.target, plan, previous)
-  const canRestart = plan.isContinued && !plan.isPartial
+  const canBuildFromScratch = plan.isContinued && !plan.isPartial
   try {
     const executed = await executePlan(path, build, plan)
-    if (canRestart && executed.problems.some(mayBeDamaged)) throwAll(executed.problems)
+    if (canBuildFromScratch && executed.problems.some(mayBeDamaged)) throwAll(executed.problems)
     return { path, executed }
   } catch (error) {
     await removeDatabase(path)
     build.signal?.throwIfAborted()
-    if (!canRestart || !mayBeDamaged(error)) throw error
+    if (!canBuildFromScratch || !mayBeDamaged(error)) throw error
     build.warn(
       `the build cannot continue from the published file, so everything is built again: ${messageOf(error)}`,
     )

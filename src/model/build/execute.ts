@@ -45,50 +45,44 @@ export function executePlan(
   build: RunningBuild,
   plan: BuildPlan,
 ): Promise<ExecutedPlan> {
-  return inFile(path, build, (context) => executeIn(context, plan))
-}
-
-async function executeIn(context: BuildContext, plan: BuildPlan): Promise<ExecutedPlan> {
-  const { db, now, runId, project, sourceSql, retry, asOf } = context
-  const hasRemovedValues = await watchReferences(db, plan)
-  await dropRelations(db, plan)
-  const selected = plan.nodes.map(({ node }) => node)
-  for (const node of snapshotsOf(selected)) await loadSnapshot(db, node, context)
-  if (retry) await forgetFailures(db)
-  const made = await makeModels(context, plan)
-  const { models, unitTests, missing, failures } = made
-  await createMeta(db)
-  await context.meta?.(db)
-  const freshness = await checkFreshness(context, project.sources, sourceSql)
-  const checked = await runChecks(context, plan.checks, {
-    hasRemovedValues,
-    missing,
-    counted: made.counted,
-  })
-  const examples = await storeFailures(db, checked.results)
-  await writeCheckResults(db, checked.results, runId, now())
-  const built = selected.filter(({ name }) => !missing.has(name))
-  await writeModels(db, built, plan, { runId, engine: await engineOf(db, context.spark) })
-  await writeColumns(db, plan.all)
-  const wrong = failedChecks(checked.results, examples, context.failedFile?.path)
-  const problems = [...failures, ...checked.failures, ...wrong]
-  if (problems.length === 0 && asOf === null) {
-    for (const node of snapshotsOf(retry ? plan.all : selected)) {
-      await saveSnapshot(db, node, context)
+  return inFile(path, build, async (context) => {
+    const { db, now, runId, project, sourceSql, retry, asOf, spark } = context
+    const hasRemovedValues = await watchReferences(db, plan)
+    await dropRelations(db, plan)
+    const selected = plan.nodes.map(({ node }) => node)
+    for (const node of snapshotsOf(selected)) await loadSnapshot(db, node, context)
+    if (retry) await forgetFailures(db)
+    const made: BuiltModels & Partial<BuiltOnSpark> =
+      spark === undefined
+        ? await buildModels(context, plan)
+        : await buildOnSpark(context, plan, spark, (nodes) =>
+            buildModels(context, { ...plan, nodes }),
+          )
+    const { models, unitTests, missing, failures } = made
+    await createMeta(db)
+    await context.meta?.(db)
+    const freshness = await checkFreshness(context, project.sources, sourceSql)
+    const checked = await runChecks(context, plan.checks, {
+      hasRemovedValues,
+      missing,
+      counted: made.counted,
+    })
+    const examples = await storeFailures(db, checked.results)
+    await writeCheckResults(db, checked.results, runId, now())
+    const built = selected.filter(({ name }) => !missing.has(name))
+    await writeModels(db, built, plan, { runId, engine: await engineOf(db, spark) })
+    await writeColumns(db, plan.all)
+    const wrong = failedChecks(checked.results, examples, context.failedFile?.path)
+    const problems = [...failures, ...checked.failures, ...wrong]
+    if (problems.length === 0 && asOf === null) {
+      for (const node of snapshotsOf(retry ? plan.all : selected)) {
+        await saveSnapshot(db, node, context)
+      }
     }
-  }
-  const relations = await relationsIn(db)
-  const contents = await contentsOf(db, plan, relations)
-  return { models, unitTests, checks: checked.results, freshness, problems, contents, relations }
-}
-
-function makeModels(
-  context: BuildContext,
-  plan: BuildPlan,
-): Promise<BuiltModels & Partial<BuiltOnSpark>> {
-  const { spark } = context
-  if (spark === undefined) return buildModels(context, plan)
-  return buildOnSpark(context, plan, spark, (nodes) => buildModels(context, { ...plan, nodes }))
+    const relations = await relationsIn(db)
+    const contents = await contentsOf(db, plan, relations)
+    return { models, unitTests, checks: checked.results, freshness, problems, contents, relations }
+  })
 }
 
 export function snapshotsOf(models: readonly ModelNode[]): ModelNode[] {

@@ -1,5 +1,7 @@
 import { ChecksFailedError } from '../../lib/errors.ts'
 import { identifier, type Database, type Row } from '../../lib/duckdb.ts'
+import { counted } from '../../lib/text.ts'
+import { NOT_PUBLISHED } from '../project/errors.ts'
 import { commentsSql, relationsIn } from '../shared/relations.ts'
 import type { CheckResult, PlannedCheck } from '../shared/checks.ts'
 
@@ -64,13 +66,13 @@ export function failedChecks(
   const failed = results.filter((result) => result.status === 'fail')
   if (failed.length === 0) return []
   const listed = failed.slice(0, LISTED_CHECKS)
-  const names = listed.map(({ check, failures }) => `${check} (${rowCount(failures)})`)
+  const names = listed.map(({ check, failures }) => `${check} (${counted(failures, 'row')})`)
   const rest = failed.length - listed.length
   const more = rest > 0 ? `, and ${String(rest)} more` : ''
   const count = failed.length === 1 ? 'a check' : `${String(failed.length)} checks`
   const where = failedFile === undefined ? '' : ` The failed file is ${failedFile}.`
   const hint = [
-    `Nothing was published; the previous warehouse stays in place.${where} The failing rows:`,
+    `${NOT_PUBLISHED}${where} The failing rows:`,
     ...listed.map((result) => checkText(result, examples.get(result.check) ?? [], failedFile)),
   ].join('\n')
   return [new ChecksFailedError(`${count} failed: ${names.join(', ')}${more}`, { hint })]
@@ -85,7 +87,7 @@ function checkText(
   const where = failedFile === undefined ? '' : `, in ${relationOf(result)} of that file`
   const more = failures > rows.length ? ['--   …'] : []
   return [
-    `-- ${check}: ${rowCount(failures)}${where}`,
+    `-- ${check}: ${counted(failures, 'row')}${where}`,
     ...rows.map((row) => `--   ${JSON.stringify(row)}`),
     ...more,
     `${sql};`,
@@ -94,8 +96,4 @@ function checkText(
 
 function relationOf({ check, schema }: PlannedCheck): string {
   return `${schema}.${check}`
-}
-
-function rowCount(count: number): string {
-  return count === 1 ? '1 row' : `${String(count)} rows`
 }

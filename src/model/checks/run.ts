@@ -51,9 +51,9 @@ export async function runChecks(
       failures.set(check, error)
     }
   }
-  const isOfChanges = ({ changedSql }: PlannedCheck): boolean => changedSql !== undefined
-  const ofChanges = checks.filter(isOfChanges)
-  const others = checks.filter((check) => !isOfChanges(check))
+  const readsChangedRows = ({ changedSql }: PlannedCheck): boolean => changedSql !== undefined
+  const ofChanges = checks.filter(readsChangedRows)
+  const others = checks.filter((check) => !readsChangedRows(check))
   const countsOfOthers = countsIn(context.second, others)
   const left = others.values() // both connections take from it
   const runLeft = async (db: Database): Promise<void> => {

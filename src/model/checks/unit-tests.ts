@@ -3,7 +3,13 @@ import { ChecksFailedError } from '../../lib/errors.ts'
 import { identifier, literal, type Cell, type Database, type Row } from '../../lib/duckdb.ts'
 import { statement, fill } from '../../lib/package.ts'
 import type { BuildContext } from '../shared/context.ts'
-import { placeText, ProjectError, StatementError, unknownName } from '../project/errors.ts'
+import {
+  NOT_PUBLISHED,
+  placeText,
+  ProjectError,
+  StatementError,
+  unknownName,
+} from '../project/errors.ts'
 import type { UnitTestNode } from '../project/types.ts'
 import type { Fixture } from '../project/shapes.ts'
 
@@ -159,10 +165,7 @@ function failedError(failures: readonly Failure[]): ChecksFailedError {
   const what = failures.length === 1 ? 'a unit test' : `${String(failures.length)} unit tests`
   const model = failures[0]?.test.model ?? ''
   return new ChecksFailedError(`${what} of '${model}' failed: ${names}`, {
-    hint: [
-      'Nothing was published; the previous warehouse stays in place.',
-      ...failures.map(failureText),
-    ].join('\n'),
+    hint: [NOT_PUBLISHED, ...failures.map(failureText)].join('\n'),
   })
 }
 

@@ -1,9 +1,9 @@
 import { AppError, ChecksFailedError, messageOf } from '../../lib/errors.ts'
 import { identifier, literal, type Database, type Table } from '../../lib/duckdb.ts'
-import { suggestion } from '../../lib/text.ts'
+import { counted, suggestion } from '../../lib/text.ts'
 import type { BuildContext, NodePlan } from '../shared/context.ts'
 import type { UnitTestResult } from '../checks/unit-tests.ts'
-import { ProjectError, StatementError } from '../project/errors.ts'
+import { NOT_PUBLISHED, ProjectError, StatementError } from '../project/errors.ts'
 import { keyOf } from '../project/properties.ts'
 import { explainSeed, verifySeed } from '../project/seeds.ts'
 import { kindOf, type Statements, type ModelNode } from '../project/types.ts'
@@ -188,10 +188,10 @@ async function refuseInfinite(
   const [row = {}] = await db.rows(`select ${counts.join(', ')} from ${from}`)
   const [name, count] = Object.entries(row).find(([, rows]) => Number(rows) > 0) ?? []
   if (name === undefined) return
-  const rows = Number(count) === 1 ? '1 row' : `${Number(count)} rows`
+  const rows = counted(Number(count), 'row')
   const problem = `column '${name}' is infinite or not a number in ${rows}, for example after a division by zero`
   throw new ChecksFailedError(`${node.file}: model '${node.name}': ${problem}`, {
-    hint: `To get NULL instead, divide by nullif(…, 0). Nothing was published; the previous warehouse stays in place. The failing rows:\nselect * from (${node.sql}\n) where not isfinite(${identifier(name)});`,
+    hint: `To get NULL instead, divide by nullif(…, 0). ${NOT_PUBLISHED} The failing rows:\nselect * from (${node.sql}\n) where not isfinite(${identifier(name)});`,
   })
 }
 

@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import { AppError, asError, UsageError } from '../../lib/errors.ts'
 import { listIfThere } from '../../lib/files.ts'
 import { packageRoot } from '../../lib/package.ts'
+import { NOT_PUBLISHED } from '../project/errors.ts'
 import type { SparkSettings } from '../shared/context.ts'
 
 /** The user's settings may change these. */
@@ -156,6 +157,6 @@ function endedEarly(ended: string, words: readonly string[], master: string): Ap
 /** The error of a Spark that ended early. */
 export function sparkStopped(reason: string, master: string): AppError {
   return new AppError(`Spark (${master}) did not finish the build: ${reason}`, {
-    hint: 'Nothing was published; the previous warehouse stays in place. Check the cluster, then build again.',
+    hint: `${NOT_PUBLISHED} Check the cluster, then build again.`,
   })
 }

@@ -128,7 +128,7 @@ function snapshotNode(snapshot: Snapshot, relations: ReadonlyMap<string, string>
   return { ...nodeOf(snapshot, settings, statements), snapshot: rule, dependsOn: [of] }
 }
 
-/** A node that reads nothing. */
+/** A node without dependencies, which the caller adds. */
 function nodeOf(described: Described, settings: ModelSettings, statements: Statements): ModelNode {
   const { name, file, description, columns, tests, documented } = described
   const { materialized, schema, tags, meta, unique_key } = settings

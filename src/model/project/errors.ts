@@ -1,6 +1,8 @@
 import { suggestion } from '../../lib/text.ts'
 import { AppError, messageOf, UsageError, type ExitCode } from '../../lib/errors.ts'
 
+export const NOT_PUBLISHED = 'Nothing was published; the previous warehouse stays in place.'
+
 /** A file of the project and, if known, the line (from 1). */
 export interface Place {
   readonly file: string

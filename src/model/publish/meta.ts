@@ -77,7 +77,7 @@ export async function writeCheckResults(
 /** Digests of models, by name. */
 interface Digests {
   readonly inputDigests: ReadonlyMap<string, InputDigests>
-  /** Of their unit tests. */
+  /** Digest of their unit tests. */
   readonly unitTestDigests: ReadonlyMap<string, string>
 }
 

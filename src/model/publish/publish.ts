@@ -87,7 +87,7 @@ export async function removeDatabase(path: string): Promise<void> {
 export interface Contents {
   /** Digest of the models' tables: equal digests mean equal rows. */
   readonly content: string
-  /** Of the models' comments and of schema `meta`, except run ids and times. */
+  /** Digest of the models' comments and of schema `meta`, except run ids and times. */
   readonly meta: string
 }
 

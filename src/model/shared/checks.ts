@@ -63,7 +63,7 @@ export interface CheckResult extends PlannedCheck {
  *
  * @throws ProjectError when two checks have one name.
  */
-export function checksOf(compiled: Compiled, chosen: readonly ModelNode[]): Check[] {
+export function confirmationRule(compiled: Compiled, chosen: readonly ModelNode[]): Check[] {
   const relations = new Map(compiled.models.map((node) => [node.name, node.relation]))
   const names = new Set(chosen.map((node) => node.name))
   const isWhole = chosen.length === compiled.models.length
@@ -108,7 +108,7 @@ function toCheck(
     const sql = fill(statement(`checks/${args.kind}`), { ...values, ...place, ...own(args) })
     return limited(sql.trim(), test)
   }
-  const isOfMissing =
+  const countsMissingValues =
     args.kind === 'not_null' && column !== null && test.where === null && test.limit === null
   const missing = { in: relation, ...(changed === undefined ? {} : { inChanged: changed }) }
   return {
@@ -119,7 +119,7 @@ function toCheck(
     sql: sqlOf(relation),
     ...(changed === undefined ? {} : { changedSql: sqlOf(changed) }),
     ...(reference === undefined ? {} : { reference }),
-    ...(isOfMissing ? { missing } : {}),
+    ...(countsMissingValues ? { missing } : {}),
     file: place.file,
     reads: other === undefined ? [node.name] : [node.name, other.model],
   }

@@ -127,7 +127,7 @@ export interface BuildContext extends RunningBuild {
 /** The outcome of a node, in dbt's words. */
 export interface Outcome {
   readonly kind: 'model' | 'check' | 'unit_test'
-  /** Of the model, of the check, or of the unit test. */
+  /** The name of the model, check or unit test. */
   readonly name: string
   readonly status: 'success' | 'error' | 'skipped' | 'pass' | 'fail' | 'warn'
   /** Milliseconds since the epoch. */

@@ -5,12 +5,12 @@ import type { ModelNode } from '../project/types.ts'
  * Digests of a model's inputs. `meta.models` records them as `made_by`, `fingerprint` and `content`.
  */
 export interface InputDigests {
-  /** Of the model itself: its SQL, settings, columns, and the statements of its sources. */
+  /** Digest of the model itself: its SQL, settings, columns, and the statements of its sources. */
   readonly own: string
-  /** Of the model itself and of all models that it depends on. */
+  /** Digest of the model itself and of all models that it depends on. */
   readonly withAncestors: string
   /**
-   * Of these and of the sources' contents: equal digests mean equal rows, except for rows that
+   * Digest of these and of the sources' contents: equal digests mean equal rows, except for rows that
    * pre-hooks of other models write. Null if unknown, and for a model that depends on its own
    * earlier state.
    */
@@ -84,7 +84,7 @@ function ownDigest(node: ModelNode, facts: SourceFacts): string {
   ])
 }
 
-/** Of parts in order. */
+/** The digest of parts in order. */
 export function digest(parts: readonly string[]): string {
   const hash = createHash('sha256')
   for (const part of parts) hash.update(`${part.length} ${part}`)

@@ -75,7 +75,7 @@ export interface Published {
   readonly build: PublishedBuild | null
   /** By `schema.name`, in their order. */
   readonly columns: ReadonlyMap<string, readonly PublishedColumn[]>
-  /** Of tables, by `schema.name`; the rows of a view are not counted. */
+  /** Rows of tables, by `schema.name`; the rows of a view are not counted. */
   readonly rows: ReadonlyMap<string, number>
   /** By the name of the model. */
   readonly checks: ReadonlyMap<string, readonly PublishedCheck[]>

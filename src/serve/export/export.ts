@@ -43,9 +43,9 @@ interface ExportedTable extends MartTable {
   /** Next to the manifest; with the target `duckdb`, one file holds all tables. */
   readonly file: string
   readonly rows: number
-  /** Of the file. */
+  /** Size of the file. */
   readonly bytes: number
-  /** Of the file, hex. */
+  /** SHA-256 of the file, hex. */
   readonly sha256: string
 }
 

@@ -199,7 +199,7 @@ const BUILD = rowsOf('build', {
     expect(await refreshes()).toEqual([])
     const reasons = await refreshes('--full-refresh')
     expect(reasons.length).toBeGreaterThan(0)
-    expect(new Set(reasons)).toEqual(new Set(['asked for']))
+    expect(new Set(reasons)).toEqual(new Set(['--full-refresh']))
   },
   'as-of': async (kit) => {
     const { data } = await twiceOf(kit)
@@ -214,7 +214,7 @@ const BUILD = rowsOf('build', {
     const before = await readdir(join(folder, 'runs'))
     const select = ['--select', 'fct_org_day', '--json']
     const planned = await json(kit, ['build', '--plan', '--full-refresh', ...select], data)
-    expect(planned).toEqual([{ model: 'fct_org_day', action: 'create', reason: 'asked for' }])
+    expect(planned).toEqual([{ model: 'fct_org_day', action: 'create', reason: '--full-refresh' }])
     const { out } = await ok(kit, ['build', '--plan'])
     expect(out).toMatch(/^int_fact_days +reuse +the same rows$/m)
     expect(await readdir(join(folder, 'runs'))).toEqual(before)

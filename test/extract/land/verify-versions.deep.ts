@@ -2,7 +2,7 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Day } from '../../../src/lib/days.ts'
-import { quarantineDamaged } from '../../../src/extract/missing-files.ts'
+import { quarantineDamaged } from '../../../src/extract/damaged-files.ts'
 import { openLedger, rebuildLedger } from '../../../src/extract/open-ledger.ts'
 import type { RawFile } from '../../../src/lake/quarantine.ts'
 import { BaseEngine } from '../../../src/normalize/engine.ts'
@@ -164,7 +164,7 @@ const toBase = async (data: string) => {
     ledger,
     firstMonth: '2026-01',
     emit: () => undefined,
-    quarantineDamaged: (files: readonly RawFile[]) =>
+    findDamaged: (files: readonly RawFile[]) =>
       quarantineDamaged(data, 'o', files, ledger, () => undefined),
   }
   return await normalize([{ options }], engine)

@@ -9,7 +9,7 @@ import {
   type Day,
 } from '../../../src/lib/days.ts'
 import { probeSize } from '../../../src/extract/plan/window-size.ts'
-import { planSync, type FetchTask, type PlanOptions } from '../../../src/extract/plan/plan.ts'
+import { planSync, type FetchTask, type PlanOptions } from '../../../src/extract/plan/sync-plan.ts'
 import { RESOURCES, type Resource } from '../../../src/lake/resources.ts'
 import { intervalKey, isSettled, type Interval } from '../../../src/lake/ledger.ts'
 import type { WindowSize } from '../../../src/lake/state-file.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { addDays, daysBetween, HISTORY_START, startOf, type Day } from '../../../src/lib/days.ts'
-import { planSync, type FetchTask } from '../../../src/extract/plan/plan.ts'
+import { planSync, type FetchTask } from '../../../src/extract/plan/sync-plan.ts'
 import { RESOURCES } from '../../../src/lake/resources.ts'
 import { intervalKey, isSettled, type Interval } from '../../../src/lake/ledger.ts'
 

@@ -137,7 +137,7 @@ function scale(names: readonly string[], ends: readonly EndLabel[]): Plot.ScaleO
   }
 }
 
-/** Of a series of stacked bars by its place. */
+/** The colour of a series of stacked bars by its place. */
 function colourOf(place: number): string {
   return COLOURS[place % COLOURS.length] ?? QUIET
 }

@@ -1,11 +1,12 @@
 import { readLastResults } from '../artifacts/results.ts'
-import { checksOf, type Check, type PlannedCheck } from '../shared/checks.ts'
+import { confirmationRule, type Check, type PlannedCheck } from '../shared/checks.ts'
 import { unitTestsDigest } from '../checks/unit-tests.ts'
 import type { Compiled } from '../project/compile.ts'
 import { inputDigests, type InputDigests } from '../shared/fingerprint.ts'
 import { reach, select, type Past } from '../project/select.ts'
 import { kindOf, type ModelNode, type UnitTestNode } from '../project/types.ts'
-import { type PreviousWarehouse, noResults } from './previous-warehouse.ts'
+import { noResults } from './failed-file.ts'
+import type { PreviousWarehouse } from './previous-warehouse.ts'
 import { isPartial, type BuildOptions, type BuildPlan, type NodePlan } from '../shared/context.ts'
 import { descriptionOf } from '../shared/relations.ts'
 import type { PublishedState } from '../publish/meta.ts'
@@ -31,7 +32,7 @@ export async function planBuild(
     return content !== null && content === state.models.get(name)?.content
   }
   const planned = selected.map((node) => {
-    const reason = fullRefresh ? 'asked for' : reasonToCreate(node, models, state, digests)
+    const reason = fullRefresh ? '--full-refresh' : reasonToCreate(node, models, state, digests)
     return planNode(node, state, reason, hasSameRows(node))
   })
   const written = new Set(
@@ -39,7 +40,7 @@ export async function planBuild(
   )
   const nodes = planned.map((each) =>
     each.reason === SAME_ROWS && written.has(each.node.name)
-      ? { ...each, reason: 'the same rows, but a pre-hook may write to it' }
+      ? { ...each, reason: 'unchanged, but a pre-hook of another model may write to it' }
       : each,
   )
   const unitTestDigests = digestsOf(compiled.unitTests)
@@ -62,7 +63,7 @@ export async function planBuild(
     all: models,
     nodes,
     inputDigests: digests,
-    checks: checksOf(compiled, selected).map((check) => ({
+    checks: confirmationRule(compiled, selected).map((check) => ({
       ...check,
       scope: scopeOf(check, nodes, unchanged, state),
     })),

@@ -2,31 +2,8 @@ import { mapLimit } from '../lib/concurrency.ts'
 import { isEntityResource, isSnapshot } from '../lake/resources.ts'
 import type { Warn } from '../lib/world.ts'
 import { quarantine, type DamagedFile, type RawFile } from '../lake/quarantine.ts'
-import { intervalKey, LedgerFile, type Interval, type Ledger } from '../lake/ledger.ts'
-import { listedDays } from './open-ledger.ts'
+import { intervalKey, LedgerFile, type Ledger } from '../lake/ledger.ts'
 import { damageOfVersion, verifyVersions } from './land/verify-versions.ts'
-
-/**
- * Forgets intervals whose file is gone, so that their days are missing and requested again: the
- * ledger never claims a file that does not exist (law 3).
- */
-export async function forgetMissing(
-  orgId: string,
-  ledger: LedgerFile,
-  missing: readonly Interval[],
-  warn: Warn,
-): Promise<void> {
-  if (missing.length === 0) return
-  await ledger.forget(missing)
-  warn(
-    `files of ${orgId} are in the ledger but not in the lake: ${listedDays(missing)}; these days are missing again`,
-  )
-}
-
-/** How many of the days have not been landed since. */
-export function stillMissing(missing: readonly Interval[], ledger: Ledger): number {
-  return missing.filter(({ resource, day }) => !ledger.has(intervalKey(resource, day))).length
-}
 
 /**
  * Verifies files of the lake before they are read, and moves damaged ones to quarantine. A day

@@ -26,7 +26,7 @@ export interface NormalizeOptions {
    * Verifies raw files before they are read; returns those that are no longer in the lake, or
    * null if damaged ones stay in it: then nothing is written.
    */
-  readonly quarantineDamaged: (files: readonly RawFile[]) => Promise<readonly RawFile[] | null>
+  readonly findDamaged: (files: readonly RawFile[]) => Promise<readonly RawFile[] | null>
   /** Only entities made from analytics, and only in these months. Absent: all. */
   readonly only?: ReadonlySet<string>
   /** When it aborts, months that have not begun stay due. */
@@ -68,7 +68,7 @@ export function currentDays(
 
 /** A base file that is written as a whole. */
 export interface BaseTask {
-  /** Of its organisation. */
+  /** Those of its organisation. */
   readonly options: NormalizeOptions
   readonly entity: BaseEntity
   /** `YYYY-MM`. */
@@ -86,8 +86,8 @@ export function baseKey(task: Pick<BaseTask, 'entity' | 'month'>): string {
 }
 
 /**
- * The base files of an entity whose versions or statements changed since they were written, even if no
- * version is left.
+ * The base files of an entity whose versions or statements changed since they were written. Files
+ * of months without any version left are due too.
  */
 export async function planBase(
   options: NormalizeOptions,
@@ -124,10 +124,12 @@ export function versionsOf({ files }: DaySource): string {
   return files.join(' ')
 }
 
-/** Digest of statements, which are read on first use. */
+const COMMENT_LINES = /^\s*--.*\n/gm
+
+/** Digest of statements, which are read on first use. Comments do not count. */
 export function digestOfStatements(statements: () => readonly string[]): () => string {
   let digest: string | undefined
-  return () => (digest ??= digestOf(statements()))
+  return () => (digest ??= digestOf(statements().map((sql) => sql.replaceAll(COMMENT_LINES, ''))))
 }
 
 export function digestOf(texts: readonly string[]): string {
