@@ -54,7 +54,7 @@ export async function program(argv: readonly string[], screen: Screen): Promise<
   try {
     refuseEmpty(argv)
     // without this callback, the parser would print help and version itself
-    await parser.parseAsync(argv, {}, (_error, _flags, text) => {
+    await parser.parseAsync(argv.map(notAnOption), {}, (_error, _flags, text) => {
       if (text !== '') terminal.out(`${text}\n`)
     })
     return exitCode
@@ -76,6 +76,11 @@ function refuseEmpty(argv: readonly string[]): void {
   throw new UsageError(`${place} is empty`, {
     hint: 'A shell variable that is not set results in an empty value.',
   })
+}
+
+/** A statement that begins with a comment would be read as an option. */
+function notAnOption(argument: string): string {
+  return /^--\s/.test(argument) ? `\n${argument}` : argument
 }
 
 /** All text for a terminal passes `safeText`, wherever it comes from. */

@@ -1,4 +1,4 @@
-import { realpathSync } from 'node:fs'
+import { realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve, sep } from 'node:path'
 import { FOLDERS, REPORT_FORMATS } from '../config/config.ts'
 import { UsageError } from '../lib/errors.ts'
@@ -73,7 +73,8 @@ const FOR_OUTPUT = ['report', 'docs', 'exports']
 /**
  * The file in `--out`; undefined without the option.
  *
- * @throws UsageError for a file in the data folder that another command owns.
+ * @throws UsageError for a file in the data folder that another command owns, and for what is no
+ * file, such as a folder or `/dev/stdout`.
  */
 function outputPath(
   { out }: { readonly out?: string | undefined },
@@ -82,9 +83,12 @@ function outputPath(
 ): string | undefined {
   if (out === undefined) return undefined
   const path = resolve(cwd, out)
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() === false) {
+    throw new UsageError(`--out: ${path} is not a file`, { hint: 'Name a file to write.' })
+  }
   const within = real(path)
   const folder = `${real(dataFolder)}${sep}`
-  if (!within.startsWith(folder)) return path
+  if (!within.startsWith(folder)) return within // not the link: it would be replaced
   const [first = '', ...below] = within.slice(folder.length).split(sep)
   const isOwned = FOLDERS.includes(first) || first.startsWith('warehouse.duckdb')
   const isFree = below.length === 0 ? !isOwned : FOR_OUTPUT.includes(first)

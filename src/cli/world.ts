@@ -81,7 +81,7 @@ function stopOnSignals(emit: (event: RunEvent) => void): Stop {
       close()
       return
     }
-    const message = `${name}: no more requests are sent; requests in progress have ${GRACE_MS / 1000} s to finish, or until the next signal`
+    const message = `${name}: no more requests are sent; requests in progress have ${GRACE_MS / 1000} s to finish, or until the next signal; a third signal ends other work too`
     emit({ type: 'warning', message })
     asking.abort(reason)
     grace = setTimeout(() => {

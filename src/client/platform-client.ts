@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events'
 import { ApiClient, type ClientOptions } from './client.ts'
 import { addressOf } from '../lib/trust.ts'
 import { UsageError } from '../lib/errors.ts'
+import { checkWhole } from './http/call.ts'
 import { createNodeWorld } from './http/node-world.ts'
 
 export interface PlatformClientOptions extends Pick<
@@ -34,7 +35,7 @@ export class PlatformClient extends ApiClient {
 
   /**
    * @throws UsageError for an address that a key may not be sent to (https only;
-   *   plain http on loopback), or an invalid credential.
+   *   plain http on loopback), an invalid credential, or a number out of bounds.
    */
   constructor({ signal, ...options }: PlatformClientOptions) {
     if (!/^[\x21-\x7e]+$/.test(options.credential)) {
@@ -43,6 +44,10 @@ export class PlatformClient extends ApiClient {
       )
     }
     const { baseUrl, appUrl, ...rest } = options
+    checkAboveZero('rate', rest.rate)
+    checkAboveZero('timeoutMs', rest.timeoutMs)
+    checkAboveZero('deadline', rest.deadline)
+    if (rest.concurrency !== undefined) checkWhole('concurrency', rest.concurrency, 1)
     const end = signal ?? new AbortController().signal
     setMaxListeners(0, end) // one listener for each request
     const { world, close } = createNodeWorld({ emit: () => undefined, signal: end, hangUp: end })
@@ -64,4 +69,9 @@ export class PlatformClient extends ApiClient {
   close(): Promise<void> {
     return this.#close()
   }
+}
+
+function checkAboveZero(what: string, value: number | undefined): void {
+  if (value === undefined || value > 0) return
+  throw new UsageError(`${what}: ${value} is not a number above 0`)
 }

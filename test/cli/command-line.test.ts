@@ -32,6 +32,27 @@ describe('the file in --out', () => {
   })
 })
 
+describe('what is no file in --out', () => {
+  it('is refused', async () => {
+    const folder = await temporaryFolder()
+    for (const out of [folder, '/dev/null']) {
+      const { code, err } = await command(['report', '--data', folder, '--out', out])
+      expect(err).toContain(`--out: ${out} is not a file`)
+      expect(code).toBe(2)
+    }
+  })
+})
+
+describe('an SQL statement', () => {
+  it.each(['-- a comment\nselect 1', '--\nselect 1'])(
+    'may begin with a comment: %j',
+    async (sql) => {
+      const { err } = await command(['query', sql, '--data', await temporaryFolder()])
+      expect(err).toContain('there is no published warehouse')
+    },
+  )
+})
+
 describe('an unknown command', () => {
   it('is named, and not its options', async () => {
     const { code, err } = await command(['forge', '--data', 'x'])

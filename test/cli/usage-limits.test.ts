@@ -173,6 +173,16 @@ describe('limits set --csv', () => {
     })
   })
 
+  it('a dry run prints a limit beyond 2^53 as it would be sent', async () => {
+    const platform = await stage()
+    const [email = ''] = await people(platform, 1)
+    const dry = ['limits', 'set', email, '9007199254740995', '--dry-run']
+    expect((await platform.run(dry)).out).toContain('"limit":9007199254740995}')
+    const { out } = await platform.run([...dry, '--json'])
+    expect(out).toContain('"limit":9007199254740995}')
+    expect(JSON.parse(out)).toMatchObject({ dry_run: true, requests: [{ method: 'PUT' }] })
+  })
+
   it('reports the limits that were set before a failure, and sends the rest when repeated', async () => {
     let isBroken = true
     let puts = 0
@@ -187,13 +197,13 @@ describe('limits set --csv', () => {
     const file = await csvOf('email,limit', ...emails.map((email) => `${email},4000000`))
     const set = ['limits', 'set', '--csv', file, '--yes', '--json']
     const first = await platform.run(set)
-    expect(first.code).toBe(2)
+    expect(first.code).toBe(3)
     expect(JSON.parse(first.out)).toMatchObject({ set: 100, failed: emails.length - 100 })
     expect(linesOf(first.err)).toEqual([
       expect.stringMatching(
         /PUT \S+: 400 Bad Request: the second is bad.*; 100 of \d+ limits were set before$/,
       ),
-      expect.stringContaining('Run the command again'),
+      expect.stringContaining('When the cause is fixed, run the command again'),
     ])
     isBroken = false
     expect(JSON.parse((await platform.run(set)).out)).toMatchObject({

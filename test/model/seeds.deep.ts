@@ -229,6 +229,11 @@ describe('a seed file is refused with its line, and the warehouse stays, because
       'teams.csv:3: Value with unterminated quote found.',
     ],
     [
+      'an empty value in a column that needs one',
+      `${HEADER}${good},"b\nc",1,2026-01-14\n,,2,2026-01-14\n`,
+      "teams.csv:5: column 'member' is empty | Every line needs a value in this column.",
+    ],
+    [
       'a key twice',
       `${HEADER}${good},"b\nc",1,2026-01-14\n\n,a,2,2026-1-14\n`,
       'teams.csv:6: the key (org_id, member, valid_from) = (NULL, a, 2026-01-14) is already used on line 2',

@@ -25,6 +25,11 @@ describe('the client that the package exports', () => {
     [{ ...OPTIONS, baseUrl: 'a:key' }, 'baseUrl is not https'],
     [{ ...OPTIONS, baseUrl: 'a-key' }, 'baseUrl is not a URL'],
     [{ ...OPTIONS, credential: '' }, 'the credential is empty'],
+    [{ ...OPTIONS, rate: 0 }, 'rate: 0 is not a number above 0'],
+    [{ ...OPTIONS, rate: NaN }, 'rate: NaN is not a number above 0'],
+    [{ ...OPTIONS, timeoutMs: -1 }, 'timeoutMs: -1 is not a number above 0'],
+    [{ ...OPTIONS, deadline: NaN }, 'deadline: NaN is not a number above 0'],
+    [{ ...OPTIONS, concurrency: 0.5 }, 'concurrency: 0.5 is not a whole number of at least 1'],
     [{ ...OPTIONS, credential: 'a\r\nb' }, 'the credential is empty, or contains characters'],
   ])('refuses %j', (options, message) => {
     expect(() => new PlatformClient(options)).toThrow(UsageError)

@@ -53,7 +53,9 @@ export async function mayChange(
   const { flags, terminal, world, print } = changing
   if (flags.dryRun === true) {
     const requests = await requestsOf(changing, asks)
-    print({ json: { dry_run: true, requests }, text: requests.map(requestText).join('') })
+    const listed = requests.map(requestJson).join(',\n')
+    const json = `{\n  "dry_run": true,\n  "requests": [\n${listed}\n  ]\n}`
+    print({ json, text: requests.map(requestText).join('') })
     return false
   }
   if (flags.yes === true) return true
@@ -66,7 +68,8 @@ export async function mayChange(
 interface Planned {
   readonly method: string
   readonly url: string
-  readonly body: unknown
+  /** JSON as sent: a reader could round its numbers. */
+  readonly body: string | null
 }
 
 class NotSent extends AppError {}
@@ -81,7 +84,7 @@ async function requestsOf(
 ): Promise<Planned[]> {
   const requests: Planned[] = []
   const fetch: World['fetch'] = ({ method, url, body }) => {
-    const sent = body === undefined ? null : clean('sessions', body).value
+    const sent = body === undefined ? null : clean('sessions', body).text
     requests.push({ method, url, body: sent })
     return Promise.reject(new NotSent('a dry run sends nothing'))
   }
@@ -94,7 +97,11 @@ async function requestsOf(
   return requests
 }
 
+function requestJson({ method, url, body }: Planned): string {
+  return `    { "method": "${method}", "url": ${JSON.stringify(url)}, "body": ${body ?? 'null'} }`
+}
+
 function requestText({ method, url, body }: Planned): string {
-  const sent = body === null ? '' : `\n  ${visible(JSON.stringify(body))}`
+  const sent = body === null ? '' : `\n  ${visible(body)}`
   return `would send: ${method} ${visible(url)}${sent}\n`
 }

@@ -5,7 +5,7 @@ import {
   type Credits,
   type WantedLimit,
 } from '../../client/index.ts'
-import { DeferredError, ExitCode } from '../../lib/errors.ts'
+import { asError, DeferredError, ExitCode } from '../../lib/errors.ts'
 import { firstLines } from '../../observe/words.ts'
 import { inChunks } from '../../lib/grouped.ts'
 import { counted, digits } from '../../lib/text.ts'
@@ -63,9 +63,10 @@ export async function setLimits(
   if (failure === null) return answer
   platform.print(answer)
   const done = outcomes.filter(({ result }) => result === 'set' || result === 'removed')
+  if (done.length === 0) throw failure
   throw new HalfDoneError(
     `${done.length} of ${counted(outcomes.length, 'limit')} were set before`,
-    'Run the command again: it sends only the limits that are not set yet.',
+    'When the cause is fixed, run the command again: it sends only the limits that are not set yet.',
     failure,
   )
 }
@@ -78,9 +79,9 @@ export function limitText(limit: Credits): string {
 async function sendAll(
   platform: Platform,
   batches: readonly Wish[][],
-): Promise<{ readonly outcomes: readonly Outcome[]; readonly failure: unknown }> {
+): Promise<{ readonly outcomes: readonly Outcome[]; readonly failure: Error | null }> {
   const outcomes: Outcome[] = []
-  let failure: unknown = null
+  let failure: Error | null = null
   for (const batch of batches) {
     if (failure !== null) {
       outcomes.push(...batch.map((wish) => outcome(wish, 'not tried')))
@@ -90,7 +91,7 @@ async function sendAll(
       const result = await platform.client.limits.setUsers(batch)
       outcomes.push(...batch.map((wish) => answered(wish, result, platform.hide)))
     } catch (error) {
-      failure = error
+      failure = asError(error)
       outcomes.push(...batch.map((wish) => outcome(wish, afterFailure(error))))
     }
   }

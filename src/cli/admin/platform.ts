@@ -183,8 +183,9 @@ export class ReportedError extends AppError {
   }
 }
 
-/** Work of several requests, one of which failed. */
+/** Work of several requests, of which one failed after others had changed something. */
 export class HalfDoneError extends AppError {
+  override readonly exitCode = ExitCode.partial
   readonly failure: unknown
 
   constructor(done: string, hint: string, failure: unknown) {
@@ -197,8 +198,7 @@ export class HalfDoneError extends AppError {
 function explained(error: unknown, advice: Advice, redact: (text: string) => string): unknown {
   if (error instanceof HalfDoneError) {
     const failure = explained(error.failure, advice, redact)
-    const exitCode = failure instanceof AppError ? failure.exitCode : ExitCode.unexpected
-    return new ReportedError(`${messageOf(failure)}; ${error.message}`, exitCode, error.hint)
+    return new ReportedError(`${messageOf(failure)}; ${error.message}`, error.exitCode, error.hint)
   }
   if (error instanceof ApiError || error instanceof RefusedError) {
     const exitCode = WRONG.has(error.status) ? ExitCode.usage : error.exitCode

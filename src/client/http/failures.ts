@@ -41,7 +41,7 @@ export function failureOf(method: string, path: string, response: WholeResponse)
 
 function hintOf(status: number, path: string): string {
   if (status === 401) {
-    return 'The credential in AGENT_API_KEY is not valid: generate a new one at <app-url>/settings/api-keys.'
+    return 'The credential is not valid: generate a new one at <app-url>/settings/api-keys.'
   }
   return path.startsWith('/api/v1/analytics/')
     ? 'Analytics need the key of a Manager or Owner; the platform refuses members and guests.'

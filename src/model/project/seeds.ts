@@ -167,8 +167,8 @@ export async function explainSeed(db: Database, seed: Seed): Promise<ProjectErro
 }
 
 /**
- * Rejects two things that DuckDB accepts and the yml forbids: a number that would be rounded, and
- * a key that occurs on two lines.
+ * Rejects what DuckDB accepts and the yml forbids: a number that would be rounded, an empty value,
+ * and a key that occurs on two lines.
  *
  * @throws ProjectError with the line.
  */
@@ -181,8 +181,25 @@ export async function verifySeed(db: Database, seed: Seed): Promise<void> {
     if (row !== undefined) throw wrongValue(await placeOf(seed, row.record), name, row.value, type)
   }
   for (const test of seed.tests) {
-    if (test.severity === 'error') await refuseTwice(db, seed, test, texts)
+    if (test.severity !== 'error') continue
+    await refuseEmpty(db, seed, test, texts)
+    await refuseTwice(db, seed, test, texts)
   }
+}
+
+async function refuseEmpty(
+  db: Database,
+  seed: Seed,
+  { column, arguments: { kind } }: GenericTest,
+  texts: string,
+): Promise<void> {
+  if (kind !== 'not_null' || column === null || !seed.csv.header.includes(column)) return
+  const sql = fill(statement('seeds/empty'), { texts, column: identifier(column) })
+  const [row] = emptyRows.parse(await db.rows(sql))
+  if (row === undefined) return
+  throw new ProjectError(await placeOf(seed, row.record), `column '${column}' is empty`, {
+    hint: 'Every line needs a value in this column.',
+  })
 }
 
 async function refuseTwice(
@@ -220,6 +237,7 @@ const rejectRows = z.array(
     message: z.string(),
   }),
 )
+const emptyRows = z.array(z.object({ record: whole }))
 const valueRows = z.array(z.object({ record: whole, value: z.string() }))
 const twiceRows = z.array(
   z.object({ key: z.array(z.string().nullable()), first: whole, second: whole }),

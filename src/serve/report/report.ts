@@ -81,9 +81,9 @@ function safe(text: string): string {
   return text
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
+    .replaceAll(/[\\`*_[\]|#~!]/g, '\\$&')
     .replaceAll('://', ':&#47;/')
     .replaceAll('www.', 'www&#46;')
-    .replaceAll(/[\\`*_[\]|#~!]/g, '\\$&')
     .replaceAll(/\s+/g, ' ')
 }
 

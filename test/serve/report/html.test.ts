@@ -41,6 +41,8 @@ it('law 11: served text is never Markdown, HTML or a link in the digest', () => 
   expect(text).not.toMatch(/<script|<!--/)
   expect(text).not.toMatch(/(?<!\\)\[x\]/)
   expect(text).not.toMatch(/:\/\/|www\./)
+  expect(text).toContain('om) www&#46;example.com')
+  expect(text).not.toContain(String.raw`&\#`)
 })
 
 it('a warehouse without organisations has a page and a digest', () => {
