@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { addDays, dayOf, latest } from '../lib/days.ts'
-import type { AppError} from '../lib/errors.ts';
+import type { AppError } from '../lib/errors.ts'
 import { asError, CredentialError, DeferredError } from '../lib/errors.ts'
 import type { PlanReason } from '../lib/events.ts'
 import { warner, type World } from '../lib/world.ts'
