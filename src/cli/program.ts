@@ -54,9 +54,13 @@ export async function program(argv: readonly string[], screen: Screen): Promise<
   try {
     refuseEmpty(argv)
     // without this callback, the parser would print help and version itself
-    await parser.parseAsync(argv.map(notAnOption), {}, (_error, _flags, text) => {
-      if (text !== '') terminal.out(`${text}\n`)
-    })
+    await parser.parseAsync(
+      argv[0] === 'query' ? argv.map(notAnOption) : argv,
+      {},
+      (_error, _flags, text) => {
+        if (text !== '') terminal.out(`${text}\n`)
+      },
+    )
     return exitCode
   } catch (error) {
     const failure = isOfParser(error) ? wrongArguments(error.message, '') : error

@@ -63,7 +63,7 @@ function statementOf(
     })
   }
   if (list) return null
-  return sql ?? analysis(name ?? '').sql
+  return sql?.trim() ?? analysis(name ?? '').sql
 }
 
 export const tablesCommand = defineCommand({

@@ -1,4 +1,4 @@
-import { realpathSync, statSync } from 'node:fs'
+import { lstatSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve, sep } from 'node:path'
 import { FOLDERS, REPORT_FORMATS } from '../config/config.ts'
 import { UsageError } from '../lib/errors.ts'
@@ -74,7 +74,7 @@ const FOR_OUTPUT = ['report', 'docs', 'exports']
  * The file in `--out`; undefined without the option.
  *
  * @throws UsageError for a file in the data folder that another command owns, and for what is no
- * file, such as a folder or `/dev/stdout`.
+ * file, such as a folder, `/dev/stdout` or a link to nothing.
  */
 function outputPath(
   { out }: { readonly out?: string | undefined },
@@ -83,16 +83,18 @@ function outputPath(
 ): string | undefined {
   if (out === undefined) return undefined
   const path = resolve(cwd, out)
-  if (statSync(path, { throwIfNoEntry: false })?.isFile() === false) {
+  const present = lstatSync(path, { throwIfNoEntry: false })
+  if (present !== undefined && statSync(path, { throwIfNoEntry: false })?.isFile() !== true) {
     throw new UsageError(`--out: ${path} is not a file`, { hint: 'Name a file to write.' })
   }
   const within = real(path)
+  const toWrite = present?.isSymbolicLink() === true ? within : path // a link would be replaced
   const folder = `${real(dataFolder)}${sep}`
-  if (!within.startsWith(folder)) return within // not the link: it would be replaced
+  if (!within.startsWith(folder)) return toWrite
   const [first = '', ...below] = within.slice(folder.length).split(sep)
   const isOwned = FOLDERS.includes(first) || first.startsWith('warehouse.duckdb')
   const isFree = below.length === 0 ? !isOwned : FOR_OUTPUT.includes(first)
-  if (isFree) return path
+  if (isFree) return toWrite
   throw new UsageError(`--out: ${path} is a file of the data folder`, {
     hint: `Name a file outside, or below ${FOR_OUTPUT.map((name) => join(dataFolder, name)).join(', ')}.`,
   })

@@ -115,9 +115,9 @@ export function deferral(message: string, cause?: unknown): DeferredError {
   return new DeferredError(message, { hint, cause })
 }
 
-/** The error after the deadline of the command. */
+/** The error after the deadline of the run, command or client. */
 export function outOfTime(cause?: unknown): DeferredError {
-  return deferral('the time limit of the command was reached', cause)
+  return deferral('the time limit was reached', cause)
 }
 
 /** The platform's id of the request that failed, if the answer stated one. */

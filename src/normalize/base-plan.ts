@@ -23,7 +23,7 @@ export interface NormalizeOptions {
   readonly firstMonth?: string
   readonly emit: World['emit']
   /**
-   * Verifies raw files before they are read; returns those that are no longer in the lake, or
+   * Verifies raw files before they are read, and may move damaged ones to quarantine; returns those that are no longer in the lake, or
    * null if damaged ones stay in it: then nothing is written.
    */
   readonly findDamaged: (files: readonly RawFile[]) => Promise<readonly RawFile[] | null>
@@ -126,7 +126,7 @@ export function versionsOf({ files }: DaySource): string {
 
 const COMMENT_LINES = /^\s*--.*\n/gm
 
-/** Digest of statements, which are read on first use. Comments do not count. */
+/** Digest of statements, which are read on first use. Lines of comments do not count. */
 export function digestOfStatements(statements: () => readonly string[]): () => string {
   let digest: string | undefined
   return () => (digest ??= digestOf(statements().map((sql) => sql.replaceAll(COMMENT_LINES, ''))))

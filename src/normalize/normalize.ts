@@ -83,8 +83,8 @@ async function dueMonths(options: NormalizeOptions, present: BaseFiles): Promise
 }
 
 /**
- * The raw files to read, without duplicates. Drift and restatements read every resource; their current versions are listed by
- * the resources' own entities.
+ * The raw files to read, without duplicates. Drift and restatements read every resource; the
+ * current versions of each resource are listed by its own entity.
  */
 function sourcesOf(tasks: readonly BaseTask[]): RawFile[] {
   const sources = tasks.flatMap(({ entity, days }) =>

@@ -48,7 +48,7 @@ export async function planOfModels(
   return planOfBuild(await buildOptions(context, project, orgIds, choice, latestData(dataFolder)))
 }
 
-/** @throws UsageError if some models are asked for, and the published warehouse is that of the past. */
+/** @throws UsageError if only some models are selected after a rollback or a build of the past. */
 async function refuseSomeOfPast(dataFolder: string, choice: ModelChoice): Promise<void> {
   if (choice.select !== undefined) await refusePast(dataFolder, '--select')
   if (choice.exclude !== undefined) await refusePast(dataFolder, '--exclude')

@@ -35,7 +35,8 @@ describe('the file in --out', () => {
 describe('what is no file in --out', () => {
   it('is refused', async () => {
     const folder = await temporaryFolder()
-    for (const out of [folder, '/dev/null']) {
+    await symlink(join(folder, 'nothing'), join(folder, 'dangling'))
+    for (const out of [folder, '/dev/null', join(folder, 'dangling')]) {
       const { code, err } = await command(['report', '--data', folder, '--out', out])
       expect(err).toContain(`--out: ${out} is not a file`)
       expect(code).toBe(2)

@@ -162,7 +162,12 @@ async function expectReported(data: string, expected: Lake, ended: Night): Promi
 describe('the command', () => {
   it.each<[FaultKind, (ask: Ask) => boolean, number, string]>([
     ['400', ({ first }) => first === '2026-01-16', 3, '1 of 48 intervals failed'],
-    ['429 for two hours', ({ endpoint }) => endpoint === 'users', 4, 'longer than this run'],
+    [
+      '429 for two hours',
+      ({ endpoint }) => endpoint === 'users',
+      4,
+      'which is after the time limit',
+    ],
     ['403', ({ endpoint }) => endpoint === 'users', 5, 'Manager or Owner'],
   ])('publishes what landed under a %s', async (kind, where, exitCode, said) => {
     const { outcome, data } = await commandUnder({ kind, where })

@@ -34,7 +34,7 @@ interface Outcome extends Wish {
  * forced, so that the command can be repeated after a failure. Exits with 3 if the platform did
  * not set some of them.
  *
- * @throws the error of a request that failed, after saying what was set before it.
+ * @throws the error of a request that failed; HalfDoneError if limits were set before it.
  */
 export async function setLimits(
   platform: Platform,

@@ -92,7 +92,7 @@ export const RATE_RETRIES = 20
 export class RetryBudget {
   #waits = 0
   #faults = 0
-  #late = 0
+  #timeouts = 0
 
   /** The number, from 1, of the wait that the next rate refusal would lead to. */
   get nextWait(): number {
@@ -106,8 +106,8 @@ export class RetryBudget {
       return this.#waits > RATE_RETRIES ? null : this.#waits
     }
     this.#faults += 1
-    if (isTimeout(error)) this.#late += 1
-    return this.#faults > RETRIES || this.#late > TIMEOUT_RETRIES ? null : this.#faults
+    if (isTimeout(error)) this.#timeouts += 1
+    return this.#faults > RETRIES || this.#timeouts > TIMEOUT_RETRIES ? null : this.#faults
   }
 }
 

@@ -185,6 +185,6 @@ function quotasIn(headers: Headers, now: number): ReturnType<typeof quotasOf> {
 function tooLong({ waitMs, reason }: Hold): DeferredError {
   const seconds = Math.ceil(waitMs / 1000)
   return deferral(
-    `${reason}; the next request may be sent in ${seconds} s, when this run has ended`,
+    `${reason}; the next request may be sent in ${seconds} s, which is after the time limit`,
   )
 }

@@ -70,7 +70,7 @@ export class PageBuffer {
     return this.#headers.length
   }
 
-  /** The checksums of all pages, in order. */
+  /** The headers of all pages, in order. */
   get headers(): readonly PageHeader[] {
     return this.#headers
   }

@@ -1,5 +1,5 @@
 import { readLastResults } from '../artifacts/results.ts'
-import { confirmationRule, type Check, type PlannedCheck } from '../shared/checks.ts'
+import { checksOf, type Check, type PlannedCheck } from '../shared/checks.ts'
 import { unitTestsDigest } from '../checks/unit-tests.ts'
 import type { Compiled } from '../project/compile.ts'
 import { inputDigests, type InputDigests } from '../shared/fingerprint.ts'
@@ -63,7 +63,7 @@ export async function planBuild(
     all: models,
     nodes,
     inputDigests: digests,
-    checks: confirmationRule(compiled, selected).map((check) => ({
+    checks: checksOf(compiled, selected).map((check) => ({
       ...check,
       scope: scopeOf(check, nodes, unchanged, state),
     })),

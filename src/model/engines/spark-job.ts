@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { identifier, literal, type Database } from '../../lib/duckdb.ts'
 import { grouped } from '../../lib/grouped.ts'
 import type { BuildContext, SparkEngine, BuildPlan, NodePlan } from '../shared/context.ts'
-import { confirmationRule, type Check, type PlannedCheck } from '../shared/checks.ts'
+import { checksOf, type Check, type PlannedCheck } from '../shared/checks.ts'
 import { differencesSql } from '../checks/unit-tests.ts'
 import { compileProject } from '../project/compile.ts'
 import { StatementError } from '../project/errors.ts'
@@ -96,7 +96,7 @@ export async function writeJob(
   }
   const isCounted = new Set(checks.map(({ check }) => check))
   const counts = together(
-    confirmationRule(compiled, compiled.models).filter(({ check }) => isCounted.has(check)),
+    checksOf(compiled, compiled.models).filter(({ check }) => isCounted.has(check)),
   )
   const path = join(folder, 'job.json')
   const job = {

@@ -69,10 +69,9 @@ function compareHeader({ header, place: file }: SeedFile, { columns, tests }: Se
     if (header.indexOf(name) === index) continue
     throw new ProjectError(place, `column '${name}' appears twice`)
   }
-  // a column that the file lacks is NULL, unless it must not be
-  const isRequired = (name: string): boolean =>
-    tests.some(({ column, arguments: { kind } }) => column === name && kind === 'not_null')
-  const lacking = columns.find(({ name }) => !header.includes(name) && isRequired(name))
+  // a column without a not_null test may be left out: its values are NULL
+  const required = requiredColumns(tests)
+  const lacking = columns.find(({ name }) => !header.includes(name) && required.includes(name))
   if (lacking === undefined) return
   throw new ProjectError(place, `column '${lacking.name}' is missing`, {
     hint: `${lacking.name}: ${lacking.description}`,
@@ -181,19 +180,21 @@ export async function verifySeed(db: Database, seed: Seed): Promise<void> {
     if (row !== undefined) throw wrongValue(await placeOf(seed, row.record), name, row.value, type)
   }
   for (const test of seed.tests) {
-    if (test.severity !== 'error') continue
-    await refuseEmpty(db, seed, test, texts)
-    await refuseTwice(db, seed, test, texts)
+    if (test.severity === 'error') await refuseTwice(db, seed, test, texts)
   }
+  for (const column of requiredColumns(seed.tests)) await refuseEmpty(db, seed, column, texts)
 }
 
-async function refuseEmpty(
-  db: Database,
-  seed: Seed,
-  { column, arguments: { kind } }: GenericTest,
-  texts: string,
-): Promise<void> {
-  if (kind !== 'not_null' || column === null || !seed.csv.header.includes(column)) return
+/** The columns that need a value in every line. */
+function requiredColumns(tests: readonly GenericTest[]): string[] {
+  return tests.flatMap(({ column, severity, where, arguments: { kind } }) =>
+    kind === 'not_null' && severity === 'error' && where === null && column !== null
+      ? [column]
+      : [],
+  )
+}
+
+async function refuseEmpty(db: Database, seed: Seed, column: string, texts: string): Promise<void> {
   const sql = fill(statement('seeds/empty'), { texts, column: identifier(column) })
   const [row] = emptyRows.parse(await db.rows(sql))
   if (row === undefined) return

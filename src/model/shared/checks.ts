@@ -63,7 +63,7 @@ export interface CheckResult extends PlannedCheck {
  *
  * @throws ProjectError when two checks have one name.
  */
-export function confirmationRule(compiled: Compiled, chosen: readonly ModelNode[]): Check[] {
+export function checksOf(compiled: Compiled, chosen: readonly ModelNode[]): Check[] {
   const relations = new Map(compiled.models.map((node) => [node.name, node.relation]))
   const names = new Set(chosen.map((node) => node.name))
   const isWhole = chosen.length === compiled.models.length

@@ -1,5 +1,5 @@
-import { chmod, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { chmod, lstat, readdir, readFile, stat, symlink, utimes, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { expect } from 'vitest'
 import { copyFolder } from '../../support/folders.ts'
 import { baseUrlRow, MESSAGE, SESSION } from './common.ts'
@@ -309,6 +309,12 @@ const SERVE: Rows = {
   'report --out': async (kit) => {
     const path = join(await kit.copy(), 'out.html')
     expect((await ok(kit, ['report', '--out', path])).out).toContain(path)
+    const link = join(dirname(path), 'link.html')
+    await writeFile(path, 'old')
+    await symlink(path, link)
+    await ok(kit, ['report', '--out', link])
+    expect((await lstat(link)).isSymbolicLink()).toBe(true)
+    expect(await readFile(path, 'utf8')).toContain('<main')
   },
   'docs --out': async (kit) => {
     const path = join(await kit.copy(), 'out.html')
