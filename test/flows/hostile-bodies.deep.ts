@@ -82,6 +82,6 @@ describe('a request that drips beyond --max-duration', () => {
       else sendJson(response, 200, EMPTY)
     }, args)
     expect({ code, err }).toMatchObject({ code: 4 })
-    expect(err).toContain('--max-duration')
+    expect(err).toContain('the time limit was reached')
   })
 })
