@@ -17,7 +17,7 @@ const options = {
   orgId,
   ledger: await LedgerFile.read(dataFolder, orgId),
   firstMonth: HISTORY_BEGINS.slice(0, 7),
-  quarantineDamaged: () => Promise.resolve([]),
+  findDamaged: () => Promise.resolve([]),
   emit: () => undefined,
 }
 const written = await normalize([{ options }], engine)
