@@ -7,7 +7,8 @@ create or replace temp macro read_json_text(item, shape) as
     try(from_json(exact(item, ''), shape));
 
 -- Reads an item as served, even with lone surrogates; `exact` is called before.
--- Only one reader: a second one would take as long, even if the first one leaves nothing to read.
+-- Only one reader: a second one would take as long, even if the first one leaves
+-- nothing to read.
 create or replace temp macro read_item(item, shape) as
     try(from_json(with_plain_halves(item), shape));
 

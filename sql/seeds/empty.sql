@@ -1,5 +1,6 @@
 -- The first record without a value.
-select min(record) as record
+select record
 from ({{ texts }})
 where {{ column }} is null
-having count(*) > 0
+order by record
+limit 1

@@ -34,7 +34,7 @@ export interface FetchContext extends LandingContext {
   readonly forEach: <T>(items: readonly T[], work: (item: T) => Promise<unknown>) => Promise<void>
   readonly breaker: Breaker
   readonly windowSizes: WindowSizes
-  readonly checks: ConfirmationRule
+  readonly confirmation: ConfirmationRule
   /** The organisation's id as given by the first answer; null if it gave none. */
   readonly servedAs: string | null
 }

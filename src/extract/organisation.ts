@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { addDays, dayOf, latest } from '../lib/days.ts'
-import type { AppError } from '../lib/errors.ts'
-import { asError, CredentialError, DeferredError } from '../lib/errors.ts'
+import { type AppError, asError, CredentialError, DeferredError } from '../lib/errors.ts'
 import type { PlanReason } from '../lib/events.ts'
 import { warner, type World } from '../lib/world.ts'
 import type { ApiClient } from '../client/index.ts'
@@ -167,8 +166,8 @@ async function execute(
   // also keeps page buffers of days that --only or --from left out today
   const due = planSync(ledger.intervals, when)
   await removePageBuffers(dataFolder, orgId, keysOfPaginated([...tasks, ...due]))
-  const checks = confirmationRule(options, now)
-  const recorder = new IntervalRecorder(ledger, orgId, world, checks)
+  const confirmation = confirmationRule(options, now)
+  const recorder = new IntervalRecorder(ledger, orgId, world, confirmation)
   const windowSizes = new WindowSizes(savedSizes)
   const writer = new RawWriter({ dataFolder, orgId, ledger: ledger.intervals, database, warn })
   const landing = { dataFolder, orgId, runId, world, skewMs: identity.skewMs, writer, recorder }
@@ -179,7 +178,7 @@ async function execute(
     forEach: (items, work) => forEachLimit(items, concurrency, work),
     breaker: new Breaker(),
     windowSizes,
-    checks,
+    confirmation,
     servedAs,
   }
   const stop = await stopOf(async () => {

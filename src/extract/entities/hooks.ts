@@ -82,8 +82,8 @@ export async function landSpool(options: SpoolOptions): Promise<void> {
   const ledger = await LedgerFile.open(dataFolder, orgId, warn)
   await quarantineDamagedEntities(dataFolder, orgId, ledger, warn)
   const redaction = await openRedaction(dataFolder, redactionKey)
-  const checks = { plannedAt: world.now(), isForced: false }
-  const recorder = new IntervalRecorder(ledger, orgId, world, checks)
+  const confirmation = { plannedAt: world.now(), isForced: false }
+  const recorder = new IntervalRecorder(ledger, orgId, world, confirmation)
   await using database = new LandingDatabase(dataFolder)
   const writer = new RawWriter({ dataFolder, orgId, ledger: ledger.intervals, database, warn })
   const to = { dataFolder, orgId, runId, world, skewMs: 0, writer, recorder }

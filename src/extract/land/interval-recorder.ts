@@ -23,15 +23,15 @@ export class IntervalRecorder {
   readonly #ledger: LedgerFile
   readonly #world: World
   readonly #orgId: string
-  readonly #checks: ConfirmationRule
+  readonly #confirmation: ConfirmationRule
   /** The last outcome of each interval in this run, by key. */
   readonly #outcomes = new Map<string, 'landed' | 'failed'>()
 
-  constructor(ledger: LedgerFile, orgId: string, world: World, checks: ConfirmationRule) {
+  constructor(ledger: LedgerFile, orgId: string, world: World, confirmation: ConfirmationRule) {
     this.#ledger = ledger
     this.#orgId = orgId
     this.#world = world
-    this.#checks = checks
+    this.#confirmation = confirmation
   }
 
   get intervals(): Ledger {
@@ -90,7 +90,7 @@ export class IntervalRecorder {
    */
   async failed(resource: string, days: readonly Day[], error: unknown): Promise<void> {
     const known = days.map((day) => this.#known(resource, day))
-    const { plannedAt: refusedAt, isForced } = this.#checks
+    const { plannedAt: refusedAt, isForced } = this.#confirmation
     const isKept = ({ day, fetchedAt }: Interval): boolean =>
       !isForced && isRefusal(error) && fetchedAt !== null && isOld(day, refusedAt)
     const failed = known.filter((interval) => !isKept(interval))

@@ -29,12 +29,12 @@ export async function landDays<T extends SizedDay>(
   resource: Resource,
   served: readonly T[],
 ): Promise<(T & LandedDay)[]> {
-  const { recorder, writer, checks } = context
+  const { recorder, writer, confirmation } = context
   const believed: T[] = []
   const confirmed: VolumeAnomaly[] = []
   for (const each of served) {
     const anomaly = await anomalyOf(context, resource, each)
-    if (anomaly !== null && !isConfirmed(anomaly, checks)) await recorder.pending(anomaly)
+    if (anomaly !== null && !isConfirmed(anomaly, confirmation)) await recorder.pending(anomaly)
     else {
       believed.push(each)
       if (anomaly !== null) confirmed.push(anomaly)
