@@ -54,7 +54,7 @@
     One row per month or week with days that have versions. Its digest is computed
     from the digests of its days in order.
 #}
-{% macro versions_of(period, day_versions) -%}
+{% macro versions_of(period, days) -%}
     select
         org_id,
         {{ period }}_start_date,
@@ -79,9 +79,18 @@
             *,
             cast(date_trunc('{{ period }}', activity_date) as date)
                 as {{ period }}_start_date
-        from {{ ref(day_versions) }}
+        from {{ days }}
     ) as days
     group by 1, 2
+{%- endmacro %}
+
+{# Digest of texts, whatever their order. #}
+{% macro digest_of_texts(text) -%}
+    {%- if target.type == 'spark' -%}
+    md5(concat_ws(',', sort_array(collect_list({{ text }}))))
+    {%- else -%}
+    md5(string_agg({{ text }}, ',' order by {{ text }}))
+    {%- endif -%}
 {%- endmacro %}
 
 {% macro are_same(left, right, columns) -%}

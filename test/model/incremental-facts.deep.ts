@@ -1,3 +1,4 @@
+import { appendFile, cp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
@@ -19,7 +20,7 @@ const INCREMENTAL = [
   'intermediate.int_user_weeks',
   'intermediate.int_user_months',
   'intermediate.int_account_months',
-  'intermediate.int_user_model_months',
+  'intermediate.int_spend_months',
 ]
 const VERSIONS = [
   'int_user_day_versions',
@@ -27,7 +28,36 @@ const VERSIONS = [
   'int_user_week_versions',
   'int_user_month_versions',
   'int_account_month_versions',
+  'int_spend_month_versions',
 ]
+/** Models that other models decide; here, each night gives their rows. */
+const GIVEN = {
+  int_credit_days: {
+    file: 'intermediate/spend/int_credit_days',
+    types: {
+      org_id: 'varchar',
+      activity_date: 'date',
+      month_start_date: 'date',
+      billable_tokens: 'decimal(38, 6)',
+      previous_date: 'date',
+      previous_billable_tokens: 'decimal(38, 6)',
+      next_date: 'date',
+    },
+  },
+  dim_user_history: {
+    file: 'marts/adoption/dim_user_history',
+    types: {
+      org_id: 'varchar',
+      user_id: 'varchar',
+      user_email: 'varchar',
+      team: 'varchar',
+      cost_centre: 'varchar',
+      valid_from: 'date',
+      valid_to: 'date',
+      is_current: 'boolean',
+    },
+  },
+} as const
 const BASE = [
   'users',
   'user_languages',
@@ -81,42 +111,153 @@ const day: fc.Arbitrary<Day> = fc.record({
   ),
 })
 
-const place = fc
-  .tuple(
-    fc.constantFrom('org-1', 'org-2'),
-    fc.constantFrom('01-29', '01-30', '01-31', '02-01', '02-02'),
-  )
-  .map(([org, date]) => `${org}/2026-${date}`)
+const org = fc.constantFrom('org-1', 'org-2')
+const date = fc
+  .constantFrom('01-29', '01-30', '01-31', '02-01', '02-02')
+  .map((monthDay) => `2026-${monthDay}`)
+const place = fc.tuple(org, date).map((parts) => parts.join('/'))
 
 /** The changes of one night: days that are new or restated, and removed days (null). */
-const night = fc.array(fc.tuple(place, fc.option(day, { freq: 3 })), { maxLength: 4 })
+const changes = fc.array(fc.tuple(place, fc.option(day, { freq: 3 })), { maxLength: 4 })
+
+const creditDays = fc.uniqueArray(
+  fc.record({
+    org_id: org,
+    activity_date: date,
+    previous_date: fc.constantFrom('2025-12-30', null),
+    next_date: fc.constantFrom('2026-03-01', null),
+  }),
+  { selector: ({ org_id, activity_date }) => `${org_id}/${activity_date}` },
+)
+
+/** A user is in one team until a day, and in another from it. */
+const histories = fc
+  .uniqueArray(fc.record({ org_id: org, user_id: fc.constantFrom('u1', 'u2'), change: date }), {
+    selector: ({ org_id, user_id }) => `${org_id}/${user_id}`,
+  })
+  .chain((users) =>
+    fc.tuple(
+      ...users.map((each) =>
+        fc
+          .record({
+            before: fc.constantFrom('Red', 'Blue', null),
+            after: fc.constantFrom('Red', 'Blue', null),
+          })
+          .map(({ before, after }) => {
+            const { change, ...key } = each
+            return [
+              {
+                ...key,
+                team: before,
+                valid_from: '2026-01-29',
+                valid_to: change,
+                is_current: false,
+              },
+              { ...key, team: after, valid_from: change, valid_to: null, is_current: true },
+            ]
+          }),
+      ),
+    ),
+  )
+  .map((users) => users.flat().filter(({ valid_from, valid_to }) => valid_from !== valid_to))
+
+/** Null: as in the night before. */
+const night = fc.record({
+  changes,
+  int_credit_days: fc.option(creditDays),
+  dim_user_history: fc.option(histories),
+})
+type Night = typeof night extends fc.Arbitrary<infer T> ? T : never
+
+const FIRST: Night = {
+  changes: [
+    [
+      'org-1/2026-01-30',
+      {
+        users: [],
+        tokens: {
+          billable_tokens: 3,
+          input_tokens: 2,
+          by_model: [],
+          by_user: [{ user_id: 'u1', billable_tokens: 3, input_tokens: 2, by_model: [] }],
+        },
+      },
+    ],
+  ],
+  int_credit_days: null,
+  dim_user_history: null,
+}
+const SAME_DAYS: Night = { ...FIRST, changes: [] }
+const OTHER_TEAM: Night[] = [
+  FIRST,
+  {
+    ...SAME_DAYS,
+    dim_user_history: [
+      {
+        org_id: 'org-1',
+        user_id: 'u1',
+        team: 'Red',
+        valid_from: '2026-01-29',
+        valid_to: null,
+        is_current: true,
+      },
+    ],
+  },
+]
+const OTHER_COMPARISON: Night[] = [
+  FIRST,
+  {
+    ...SAME_DAYS,
+    int_credit_days: [
+      {
+        org_id: 'org-1',
+        activity_date: '2026-01-30',
+        previous_date: null,
+        next_date: '2026-03-01',
+      },
+    ],
+  },
+]
 
 it('law 6: N nights of incremental builds equal a full refresh, row for row', async () => {
-  const project = await factsAlone()
   await fc.assert(
     fc.asyncProperty(fc.array(night, { minLength: 2, maxLength: 3 }), async (nights) => {
       const folder = await folderOfFile()
+      const project = await factsAlone(folder)
       let served: Served = new Map()
-      for (const [index, changes] of nights.entries()) {
+      for (const [index, each] of nights.entries()) {
         const before = served
-        served = changed(before, changes)
+        served = changed(before, each.changes)
         await writeBase(folder, served)
+        await writeGiven(folder, each, index === 0)
         const result = await build(project, folder, 'nightly', false)
         await build(project, folder, 'whole', true)
         expect(await differences(folder)).toEqual([])
         if (index > 0) expectDaysBuilt(result, before, served)
       }
     }),
-    { numRuns: 8 },
+    { numRuns: 8, examples: [[OTHER_TEAM], [OTHER_COMPARISON]] },
   )
 })
 
 /** The project's incremental models, and the models that they read. */
-async function factsAlone(): Promise<Project> {
-  const project = await loadProject(join(packageRoot, 'dbt-like-models'))
+async function factsAlone(folder: string): Promise<Project> {
+  const models = join(folder, 'project')
+  await cp(join(packageRoot, 'dbt-like-models'), models, { recursive: true })
+  for (const [name, { file }] of Object.entries(GIVEN)) {
+    const sql = `select * from {{ source('platform', '${name}') }}`
+    await writeFile(join(models, 'models', `${file}.sql`), sql)
+    const table = `          - name: ${name}\n            description: As given.\n`
+    await appendFile(join(models, 'models/staging/_sources.yml'), table)
+  }
+  return selected(await loadProject(models))
+}
+
+function selected(project: Project): Project {
   const isWanted = (name: string): boolean =>
     INCREMENTAL.some((relation) => relation.endsWith(`.${name}`)) ||
     VERSIONS.includes(name) ||
+    Object.hasOwn(GIVEN, name) ||
     BASE.some((entity) => name === `stg_platform__${entity}`)
   const models = project.models
     .filter(({ name }) => isWanted(name))
@@ -124,7 +265,8 @@ async function factsAlone(): Promise<Project> {
       ...model,
       tests: model.tests.filter((test) => test.arguments.kind !== 'relationships_in_org'),
     }))
-  expect(models).toHaveLength(INCREMENTAL.length + VERSIONS.length + BASE.length)
+  const count = INCREMENTAL.length + VERSIONS.length + BASE.length + Object.keys(GIVEN).length
+  expect(models).toHaveLength(count)
   return { ...project, models, tests: [], snapshots: [], unitTests: [] }
 }
 
@@ -150,6 +292,25 @@ async function writeBase(folder: string, served: Served): Promise<void> {
     await putRaw(database, entity.startsWith('user') ? users : tokens)
     await database.run(
       `copy (${await entitySql(database, entity)}) to ${literal(baseFile(folder, entity))} (format parquet)`,
+    )
+  }
+  database.close()
+}
+
+/** The rows of models that the night gives. */
+async function writeGiven(folder: string, night: Night, isFirst: boolean): Promise<void> {
+  const database = await Database.open(':memory:')
+  for (const name of ['int_credit_days', 'dim_user_history'] as const) {
+    const given = night[name] ?? (isFirst ? [] : null)
+    if (given === null) continue
+    const columns = Object.entries(GIVEN[name].types)
+    const rows = `from_json(${literal(JSON.stringify(given))}, ${literal(
+      JSON.stringify([Object.fromEntries(columns.map(([column]) => [column, 'VARCHAR']))]),
+    )})`
+    const cells = columns.map(([column, type]) => `each.${column}::${type} as ${column}`)
+    await database.run(
+      `copy (select ${cells.join(', ')} from (select unnest(${rows}) as each))
+        to ${literal(baseFile(folder, name))} (format parquet)`,
     )
   }
   database.close()

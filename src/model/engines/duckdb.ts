@@ -40,6 +40,7 @@ export async function inFile<T>(
       );
       use warehouse`,
     )
+    await db.run("set checkpoint_threshold = '1TB'")
     await second.run('use warehouse')
     const result = await work({ ...build, db, second })
     await second.run('use memory')

@@ -25,7 +25,7 @@ spending as (
     select distinct
         org_id,
         user_id
-    from {{ ref('int_user_model_months') }}
+    from {{ ref('int_spend_months') }}
 
 ),
 

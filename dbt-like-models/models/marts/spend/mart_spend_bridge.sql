@@ -33,46 +33,9 @@ months as (
 
 ),
 
--- A day may be compared with the month before, with the month after, or with
--- both.
-compared_days as (
-
-    select
-        org_id,
-        activity_date,
-        month_start_date,
-        previous_date is not null as is_present,
-        next_date is not null as is_past
-    from days
-    where previous_date is not null or next_date is not null
-
-),
-
--- The only pass over the users of every day.
 parts as (
 
-    select
-        used.org_id,
-        compared_days.month_start_date,
-        compared_days.is_present,
-        compared_days.is_past,
-        used.user_id,
-        used.model_id,
-        {{ exact_sums_of_tokens() }},
-        count(
-            case
-                when
-                    used.billable_tokens != 0
-                    and (
-                        used.input_tokens is null
-                        or used.output_tokens is null
-                    )
-                then 1
-            end
-        ) as parts_without_tokens
-    from {{ ref('fct_user_model_day') }} as used
-    inner join compared_days using (org_id, activity_date)
-    group by 1, 2, 3, 4, 5, 6
+    select * from {{ ref('int_spend_months') }}
 
 ),
 
@@ -90,7 +53,7 @@ sides as (
         cast(0 as decimal(38, 0)) as past_tokens,
         parts_without_tokens
     from parts
-    where is_present
+    where is_compared
 
     union all
 
@@ -105,7 +68,7 @@ sides as (
         coalesce(input_tokens, 0) + coalesce(output_tokens, 0) as past_tokens,
         parts_without_tokens
     from parts
-    where is_past
+    where is_compared_later
 
 ),
 

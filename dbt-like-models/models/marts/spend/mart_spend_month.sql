@@ -28,31 +28,18 @@ model_parts as (
 
 ),
 
--- The only pass over the users of every day.
 user_parts as (
 
     select
-        used.org_id,
-        cast(
-            date_trunc('month', used.activity_date) as date
-        ) as month_start_date,
-        used.user_id,
-        case
-            when used.user_id like '(%' then used.user_id
-            else coalesce(history.team, '(no team)')
-        end as team,
-        coalesce(credit_days.is_compared, false) as is_compared,
-        coalesce(credit_days.is_compared_later, false) as is_compared_later,
+        org_id,
+        month_start_date,
+        user_id,
+        team,
+        is_compared,
+        is_compared_later,
         {{ exact_sums_of_tokens() }},
-        count(case when used.billable_tokens is null then 1 end) as unsent
-    from {{ ref('fct_user_model_day') }} as used
-    left join credit_days
-        on used.org_id = credit_days.org_id
-        and used.activity_date = credit_days.activity_date
-    left join {{ ref('dim_user_history') }} as history
-        on used.org_id = history.org_id
-        and used.user_id = history.user_id
-        and {{ is_valid('history', 'used.activity_date') }}
+        sum(parts_without_credits) as unsent
+    from {{ ref('int_spend_months') }}
     group by 1, 2, 3, 4, 5, 6
 
 ),
