@@ -47,6 +47,7 @@ export const demoCommand = defineCommand({
       key: emulator.keys.manager,
       isFromFile: false,
       keyWarning: null,
+      problem: null,
     }
     const organisations = [organisation]
     const hosts = () => organisations

@@ -66,7 +66,8 @@ export async function runJob(
   await checkWritable(dataFolder)
   const now = options.now ?? steadyNow
   const runId = newRunId(now())
-  const secrets = organisations.map(({ key }) => key)
+  const usable = organisations.filter(({ problem }) => problem === null)
+  const secrets = usable.map(({ key }) => key)
   const observer = createObserver({ ...options, secrets, runId, dataFolder, now }, terminal)
   const { world, close } = createWorld(observer.emit, terminal.environment, now)
   let lease: Lease | undefined
@@ -81,7 +82,7 @@ export async function runJob(
       },
     })
     await observer.open()
-    announce(organisations, observer.emit)
+    announce(usable, observer.emit)
     await removeSpilled(dataFolder, Date.now())
     if (lease.wasLeft) await tidyUp(dataFolder, world)
     const context = { config, world, runId, deadline: now() + maxDurationMs }

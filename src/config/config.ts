@@ -176,8 +176,8 @@ export function loadConfig(flags: ConfigFlags, environment: Environment, cwd: st
     const [from, value] = places.find(([, each]) => each !== undefined) ?? []
     return from === undefined ? null : { value: check(schema, value, from, hint), from }
   }
-  const data =
-    flags.data ?? setting(environment, 'AGENT_WAREHOUSE_DATA') ?? file.data ?? DEFAULTS.data
+  const inFile = file.data === undefined ? undefined : resolve(dirname(path), file.data)
+  const data = flags.data ?? setting(environment, 'AGENT_WAREHOUSE_DATA') ?? inFile ?? DEFAULTS.data
   const dataFolder = checkFolder(resolve(cwd, data))
   const machine = {
     threads: bound('threads', count),

@@ -21,6 +21,11 @@ export interface OrganisationConfig {
   readonly isFromFile: boolean
   /** A warning about how the key is kept; null if there is none. */
   readonly keyWarning: string | null
+  /**
+   * Why nothing can be requested from one of several organisations, for example that its key is
+   * not set: then `key` is empty. Null if it can.
+   */
+  readonly problem: UsageError | null
 }
 
 /** An organisation as configured, before its values are checked and its key is read. */
@@ -134,9 +139,10 @@ export function configuredOrganisations(
 }
 
 /**
- * Checks the organisations in `only`, by default all, and reads their keys.
+ * Checks the organisations in `only`, by default all, and reads their keys. Of several, one without
+ * an address or a key has a problem, and does not stop the others.
  *
- * @throws UsageError for an organisation without an address or a key, for an unknown name, and
+ * @throws UsageError for the only organisation without an address or a key, for an unknown name, and
  *   if the environment describes one organisation and the file several.
  */
 export function resolveOrganisations(
@@ -152,7 +158,15 @@ export function resolveOrganisations(
   const ofEnvironment = all.length > 1 ? undefined : sourceOf(given)
   return asked.map((each) => {
     const source = ofEnvironment ?? each.fileSource ?? DEFAULT_SOURCE
-    return resolved(each, source, given.environment)
+    try {
+      return resolved(each, source, given.environment)
+    } catch (error) {
+      if (asked.length === 1 || !(error instanceof UsageError)) throw error
+      const { name, baseUrl, appUrl } = each
+      const keySource = describeSource(source)
+      const own = { name, baseUrl, appUrl, keySource, isFromFile: true, keyWarning: null }
+      return { ...own, key: '', problem: error }
+    }
   })
 }
 
@@ -187,6 +201,7 @@ function resolved(
     key,
     isFromFile: fileSource !== undefined,
     keyWarning: warning,
+    problem: null,
   }
 }
 

@@ -43,8 +43,11 @@ import { RESOURCES } from '../lake/resources.ts'
 import type { ConfirmationRule } from './plan/volume-anomaly.ts'
 import { WindowSizes } from './plan/window-size.ts'
 
-export interface SyncOptions {
+export interface SyncOptions extends OrganisationOptions {
   readonly client: ApiClient
+}
+
+interface OrganisationOptions {
   readonly world: World
   readonly dataFolder: string
   /** The organisation's name in the configuration. */
@@ -133,20 +136,34 @@ async function withoutIdentity(
   error: unknown,
 ): Promise<SyncResult> {
   const known = remembered?.orgId ?? null
-  if (
-    error instanceof CredentialError ||
-    error instanceof DeferredError ||
-    error instanceof ClockError ||
-    error instanceof OrganisationError
-  ) {
+  if (error instanceof ClockError || error instanceof OrganisationError)
     return { ...emptyResult(known), stoppedBy: error }
-  }
+  if (error instanceof CredentialError || error instanceof DeferredError)
+    return failOrganisation(options, error)
   if (abortsRun(error)) throw error
   if (remembered === undefined && isWrongAddress(error))
     return { ...emptyResult(known), stoppedBy: wrongAddress(error) }
   if (remembered === undefined || opened === null)
     return { ...emptyResult(null), unreachable: asError(error) }
-  return unreachable(options, remembered, opened.ledger, error)
+  const failure = asError(error)
+  const counts = await failDue(options, remembered, opened.ledger, failure)
+  return { ...emptyResult(known), ...counts, unreachable: failure }
+}
+
+/**
+ * The result of an organisation of which nothing can be requested. If it is known, its due days are
+ * recorded as failed, so that they show as gaps.
+ */
+export async function failOrganisation(
+  options: OrganisationOptions,
+  stoppedBy: AppError,
+): Promise<SyncResult> {
+  const { dataFolder, organisation, world } = options
+  const remembered = (await readOrganisations(dataFolder)).get(organisation)
+  if (remembered === undefined) return { ...emptyResult(null), stoppedBy }
+  const { ledger } = await openLedger(dataFolder, remembered.orgId, warner(world))
+  const counts = await failDue(options, remembered, ledger, stoppedBy)
+  return { ...emptyResult(remembered.orgId), ...counts, stoppedBy }
 }
 
 async function execute(
@@ -231,7 +248,7 @@ async function fetchEntities(
   await syncEntities({ ...context, selection, redaction })
 }
 
-function confirmationRule({ plan }: SyncOptions, now: number): ConfirmationRule {
+function confirmationRule({ plan }: OrganisationOptions, now: number): ConfirmationRule {
   return { plannedAt: now, isForced: plan.refetch === true }
 }
 
@@ -243,14 +260,13 @@ function keysOfPaginated(tasks: readonly FetchTask[]): Set<string> {
   )
 }
 
-/** Records every due day as failed, by the platform's clock as last seen. */
-async function unreachable(
-  options: SyncOptions,
+/** Records every due day as failed, by the platform's clock as last seen. Returns their number. */
+async function failDue(
+  options: OrganisationOptions,
   { orgId, skewMs }: KnownOrganisation,
   ledger: LedgerFile,
-  error: unknown,
-): Promise<SyncResult> {
-  const failure = asError(error)
+  failure: Error,
+): Promise<Pick<SyncResult, 'landed' | 'failed'>> {
   const { world } = options
   const now = world.now() + skewMs
   const tasks = planSync(ledger.intervals, { ...options.plan, today: dayOf(now), now })
@@ -268,7 +284,7 @@ async function unreachable(
     if (isKnown && resource !== 'hook_events')
       await recorder.failed(resource, [dayOf(now)], failure)
   }
-  return { ...emptyResult(orgId), ...recorder.counts, unreachable: failure }
+  return recorder.counts
 }
 
 /** The result of an organisation of which nothing was requested, or nothing was answered. */

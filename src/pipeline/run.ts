@@ -4,7 +4,7 @@ import { knownOrganisations } from '../lake/ledger.ts'
 import type { Project } from '../model/index.ts'
 import { exportMarts, reportMarts } from './serve.ts'
 import type { SyncOutcome } from './outcome.ts'
-import { landAndNormalize, isStopped, type SyncSelection } from './sync.ts'
+import { deferredIfStopped, landAndNormalize, isStopped, type SyncSelection } from './sync.ts'
 
 /** The nightly job: land what is due, build, check, publish, export, report. */
 export async function run(
@@ -16,7 +16,7 @@ export async function run(
   const outcome = await landAndNormalize(context, selection, () => {
     reading ??= readProject(context)
   })
-  if (!outcome.hasNews || isStopped(context)) return outcome
+  if (!outcome.hasNews || isStopped(context)) return deferredIfStopped(context, outcome)
   const orgIds = await knownOrganisations(context.config.dataFolder)
   if (!(await hasLanded(context.config.dataFolder, orgIds))) return outcome
   const project = await (reading ?? readProject(context))

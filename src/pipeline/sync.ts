@@ -8,6 +8,7 @@ import { claimOrganisation, type Owners } from '../extract/identity.ts'
 import { LandingDatabase } from '../extract/land/write-days.ts'
 import {
   emptyResult,
+  failOrganisation,
   syncOrganisation,
   type SyncListeners,
   type SyncOptions,
@@ -36,9 +37,10 @@ export async function landAndNormalize(
 ): Promise<SyncOutcome> {
   await using earlyBase = new EarlyBase(context, whileWaiting)
   const landed = await land(context, selection, earlyBase)
-  if (!landed.hasNews || isStopped(context)) return landed
+  if (!landed.hasNews || isStopped(context)) return deferredIfStopped(context, landed)
   const pointInTime = latestData(context.config.dataFolder)
-  return downgradeToPartial(await normalizeAll(context, pointInTime, earlyBase), landed)
+  const missing = await normalizeAll(context, pointInTime, earlyBase)
+  return deferredIfStopped(context, downgradeToPartial(missing, landed))
 }
 
 /** Source → raw, several organisations at a time. */
@@ -64,7 +66,7 @@ export async function land(
   }
   const outcome = outcomeOf(await timed(context, 'sync', syncAll))
   for (const failure of outcome.failures) context.world.emit(failure)
-  return isStopped(context) ? stopped(outcome, context.world.signal.reason) : outcome
+  return deferredIfStopped(context, outcome)
 }
 
 /** The organisations of earlier runs, by id: each stays with its configured name. */
@@ -105,11 +107,13 @@ export function isStopped({ world }: RunContext): boolean {
   return world.signal.aborted
 }
 
-/** A signal after the last request skips only the build; that is a deferral too. */
-function stopped(outcome: SyncOutcome, reason: unknown): SyncOutcome {
+/** After a signal, a deferral: if it came after the last request, it skips only what follows. */
+export function deferredIfStopped({ world }: RunContext, outcome: SyncOutcome): SyncOutcome {
+  if (!world.signal.aborted) return outcome
   if (outcome.results.some(({ stoppedBy }) => stoppedBy !== null)) return outcome
-  const problems = [...outcome.problems, asError(reason)]
-  return { ...outcome, exitCode: ExitCode.deferred, problems }
+  const reason = asError(world.signal.reason)
+  if (outcome.problems.includes(reason)) return outcome
+  return { ...outcome, exitCode: ExitCode.deferred, problems: [...outcome.problems, reason] }
 }
 
 async function syncOne(
@@ -119,20 +123,23 @@ async function syncOne(
   shared: Pick<SyncOptions, 'database' | 'owners'> & { readonly listeners: SyncListeners },
 ): Promise<OrganisationResult> {
   const { config, world, runId } = context
-  const { name } = organisation
-  const result = await withClient(context, organisation, (client) =>
-    syncOrganisation({
-      ...shared,
-      client,
-      world,
-      dataFolder: config.dataFolder,
-      organisation: name,
-      runId,
-      concurrency: config.concurrency,
-      plan: selection,
-      entities: entitySelection(context, organisation, selection),
-    }),
-  )
+  const { name, problem } = organisation
+  const options = {
+    ...shared,
+    world,
+    dataFolder: config.dataFolder,
+    organisation: name,
+    runId,
+    concurrency: config.concurrency,
+    plan: selection,
+    entities: entitySelection(context, organisation, selection),
+  }
+  const result =
+    problem === null
+      ? await withClient(context, organisation, (client) =>
+          syncOrganisation({ ...options, client }),
+        )
+      : await failOrganisation(options, problem)
   return { ...result, name }
 }
 
@@ -218,8 +225,8 @@ export async function landHooks(context: RunContext): Promise<void> {
 }
 
 /**
- * The organisation of hook events: the configured one; else `default` if there are several, and null
- * for the only one.
+ * The organisation of hook events: the configured one; else `default` if there are several, which
+ * none of them is, and null for the only one.
  */
 function organisationOfHookEvents({ config }: Pick<RunContext, 'config'>): string | null {
   return config.hooks.organisation ?? (config.hosts().length > 1 ? 'default' : null)

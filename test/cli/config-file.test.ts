@@ -91,3 +91,14 @@ describe('a configuration file', () => {
     expect(loadConfig({}, {}, folder)).toMatchObject({ keepPublished: 5, exports: ['csv'] })
   })
 })
+
+it('the data folder in a configuration file is relative to the file', async () => {
+  const folder = await temporaryFolder()
+  const config = join(folder, 'agent-warehouse.yaml')
+  await writeFile(config, 'data: lakes/one', { mode: 0o600 })
+  const dataOf = (flags: object, environment = {}): string =>
+    loadConfig({ config, ...flags }, environment, '/elsewhere').dataFolder
+  expect(dataOf({})).toBe(join(folder, 'lakes/one'))
+  expect(dataOf({}, { AGENT_WAREHOUSE_DATA: 'two' })).toBe('/elsewhere/two')
+  expect(dataOf({ data: 'three' })).toBe('/elsewhere/three')
+})

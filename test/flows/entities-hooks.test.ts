@@ -2,6 +2,8 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { landSpool } from '../../src/extract/entities/hooks.ts'
+import { dayOf } from '../../src/lib/days.ts'
+import { rememberOrganisation } from '../../src/lake/organisations.ts'
 import { writeAtomic } from '../../src/lib/files.ts'
 import { temporaryFolder, testWorld } from '../support/helpers.ts'
 import { landed, night, NIGHT, platform } from './entities-night.ts'
@@ -21,13 +23,11 @@ async function spool(
   }
 }
 
-async function land(data: string, hooksOf: string | null = null): Promise<void> {
-  await landSpool({
-    dataFolder: data,
-    runId: 'run',
-    world: testWorld(NIGHT),
-    organisationOfHookEvents: hooksOf,
-  })
+/** Returns the warnings. */
+async function land(data: string, hooksOf: string | null = null): Promise<string[]> {
+  const world = testWorld(NIGHT)
+  await landSpool({ dataFolder: data, runId: 'run', world, organisationOfHookEvents: hooksOf })
+  return world.events.flatMap((event) => (event.type === 'warning' ? [event.message] : []))
 }
 
 const idsOf = (items: readonly string[] | undefined): unknown[] =>
@@ -62,6 +62,21 @@ describe('recorded hook events', () => {
     await spool(data, a, b)
     await land(data)
     expect(idsOf((await landed(data, 'hook_events', 'default'))['2026-03-09'])).toEqual(['a', 'b'])
+  })
+
+  it('wait in the spool while their organisation is not known, and land once it is', async () => {
+    const data = await temporaryFolder()
+    const known = { servedAs: null, lastDay: dayOf(NIGHT), skewMs: 0 }
+    for (const orgId of ['org_one', 'org_two'])
+      await rememberOrganisation(data, orgId.slice(4), { ...known, orgId }, () => undefined)
+    await spool(data, { at: '2026-03-09T01:00:00.000Z', id: 'a' })
+    expect(await land(data, 'onee')).toEqual([
+      "hook events wait to be loaded: there is no organisation 'onee'; set hooks.organisation in the configuration to one of one, two",
+    ])
+    expect(await readdir(join(data, SPOOL))).toHaveLength(1)
+    expect(await land(data, 'one')).toEqual([])
+    expect(idsOf((await landed(data, 'hook_events', 'org_one'))['2026-03-09'])).toEqual(['a'])
+    expect(await readdir(join(data, SPOOL))).toEqual([])
   })
 
   it('land with their secrets redacted and nothing else changed', async () => {
@@ -118,11 +133,6 @@ describe('recorded hook events', () => {
       entities: { organisationOfHookEvents: 'elsewhere' },
     })
     expect(await readdir(join(other, SPOOL))).toHaveLength(2)
-    await land(other, 'elsewhere')
-    expect(idsOf((await landed(other, 'hook_events', 'elsewhere'))['2026-03-09'])).toEqual([
-      'd',
-      'e',
-    ])
   })
 
   it('name sessions, which the same night fetches', async () => {

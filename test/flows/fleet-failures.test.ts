@@ -7,9 +7,9 @@ import { loadConfig } from '../../src/config/config.ts'
 import { startEmulator, type Emulator, type Intercept } from '../../src/emulator/emulator.ts'
 import { knownOrganisations, LedgerFile } from '../../src/lake/ledger.ts'
 import { RESOURCES } from '../../src/lake/resources.ts'
-import { ExitCode } from '../../src/lib/errors.ts'
+import { DeferredError, ExitCode } from '../../src/lib/errors.ts'
 import type { RunEvent } from '../../src/lib/events.ts'
-import { land, type SyncSelection } from '../../src/pipeline/sync.ts'
+import { land, landAndNormalize, type SyncSelection } from '../../src/pipeline/sync.ts'
 import type { SyncOutcome } from '../../src/pipeline/outcome.ts'
 import { temporaryFolder, testWorld } from '../support/helpers.ts'
 
@@ -60,7 +60,10 @@ async function landed(
     readonly atOnce?: number
     readonly selection?: SyncSelection
     readonly runForMs?: number
-    readonly onEvent?: (event: RunEvent) => void
+    readonly now?: number
+    /** Default: lands only. */
+    readonly work?: typeof land
+    readonly onEvent?: (event: RunEvent, stop: AbortController) => void
   } = {},
 ): Promise<{ outcome: SyncOutcome; data: string; events: readonly RunEvent[] }> {
   const data = options.data ?? (await temporaryFolder())
@@ -75,14 +78,15 @@ async function landed(
   }
   const keys = organisations.map(({ key }, at) => [`KEY_${at}`, key] as const)
   const config = loadConfig({ data }, Object.fromEntries(keys), data)
-  const world = testWorld(NOW)
+  const { now = NOW, work = (context, selection) => land(context, selection) } = options
+  const world = testWorld(now)
   const emit = (event: RunEvent): void => {
     world.emit(event)
-    options.onEvent?.(event)
+    options.onEvent?.(event, world.stop)
   }
-  const deadline = NOW + (options.runForMs ?? 3_600_000)
+  const deadline = now + (options.runForMs ?? 3_600_000)
   const context = { config, world: { ...world, emit }, runId: 'run', deadline }
-  const outcome = await land(context, options.selection ?? ANALYTICS)
+  const outcome = await work(context, options.selection ?? ANALYTICS)
   return { outcome, data, events: world.events }
 }
 
@@ -149,6 +153,56 @@ it('law 6: a failing organisation fails alone, and a slow one delays no other', 
     expect.stringMatching(/^'gone': the platform could not be reached/),
   ])
 })
+
+it.each([
+  ['whose key is not set', '', ExitCode.usage, "'number 2': no API key: KEY_1 is not set"],
+  ['whose key is refused', 'no-key-2', ExitCode.credential, /^'number 2': .*401/],
+])(
+  'law 6: an organisation %s fails alone, and its due days show as failed',
+  async (_, key, exitCode, problem) => {
+    const emulator = await platform()
+    const fleet = [1, 2, 3].map((number) => listed(emulator, number))
+    const { data } = await landed(fleet)
+    const changed = fleet.map((each) => (each.name === 'number 2' ? { ...each, key } : each))
+    const later = NOW + 2 * 86_400_000
+    const { outcome } = await landed(changed, { data, now: later })
+    expect(outcome.exitCode).toBe(exitCode)
+    const problems = outcome.problems.map(({ message }) => message)
+    expect(problems).toEqual([
+      typeof problem === 'string' ? problem : expect.stringMatching(problem),
+    ])
+    const results = outcome.results.map(({ stoppedBy, failed }) => [stoppedBy !== null, failed > 0])
+    expect(results).toEqual([
+      [false, false],
+      [true, true],
+      [false, false],
+    ])
+    const days = [...(await LedgerFile.read(data, 'org_demo_2')).values()]
+    expect(
+      days
+        .filter(({ status }) => status === 'failed')
+        .map(({ day }) => day)
+        .sort(),
+    ).toEqual(['2026-01-18', '2026-01-18', '2026-01-19', '2026-01-19'])
+    expect(await daysOf(data, 'org_demo_2')).toBe(2 * DAYS)
+  },
+)
+
+it.each(['sync', 'normalize'])(
+  'a signal after the stage %s is a deferral, although every day landed',
+  async (last) => {
+    const emulator = await platform()
+    const { outcome } = await landed([listed(emulator, 1)], {
+      work: (context, selection) => landAndNormalize(context, selection),
+      onEvent: (event, stop) => {
+        if (event.type !== 'stage.finished' || event.stage !== last) return
+        stop.abort(new DeferredError('stopped by SIGTERM'))
+      },
+    })
+    expect(outcome.exitCode).toBe(ExitCode.deferred)
+    expect(outcome.problems.map(({ message }) => message)).toEqual(['stopped by SIGTERM'])
+  },
+)
 
 it('law 3: an unexpected error of one organisation stops no other', async () => {
   const emulator = await platform()

@@ -15,13 +15,20 @@ import { addToDay, keyIn, type EntityLandingContext, type EntitySelection } from
 
 /**
  * The organisation that owns the hook events: the configured one, by name or id; else the only
- * known one; else `default`.
+ * known one; else `default`. Undefined if others are known, but not the configured one: then the
+ * events wait, because a misspelt name must not become an organisation.
  */
-async function organisationOf(dataFolder: string, configured: string | null): Promise<string> {
+async function organisationOf(
+  dataFolder: string,
+  configured: string | null,
+): Promise<string | undefined> {
   const named = await readOrganisations(dataFolder)
-  if (configured !== null) return named.get(configured)?.orgId ?? configured
   const ids = [...named.values()].map(({ orgId }) => orgId)
   const all = new Set([...ids, ...(await knownOrganisations(dataFolder))])
+  if (configured !== null) {
+    const isKnown = all.size === 0 || all.has(configured)
+    return named.get(configured)?.orgId ?? (isKnown ? configured : undefined)
+  }
   const [only] = all
   return only !== undefined && all.size === 1 ? only : 'default'
 }
@@ -79,6 +86,14 @@ export async function landSpool(options: SpoolOptions): Promise<void> {
   if ((await readSpool(dataFolder, 1)).length === 0) return
   const warn = warner(world)
   const orgId = await organisationOf(dataFolder, organisationOfHookEvents)
+  if (orgId === undefined) {
+    const named = [...(await readOrganisations(dataFolder)).keys()].join(', ')
+    const unknown = `there is no organisation '${organisationOfHookEvents ?? ''}'`
+    warn(
+      `hook events wait to be loaded: ${unknown}; set hooks.organisation in the configuration to one of ${named}`,
+    )
+    return
+  }
   const ledger = await LedgerFile.open(dataFolder, orgId, warn)
   await quarantineDamagedEntities(dataFolder, orgId, ledger, warn)
   const redaction = await openRedaction(dataFolder, redactionKey)
