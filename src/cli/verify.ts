@@ -133,9 +133,11 @@ function verdictOf(verification: Verification): string {
   const which = `${isAll ? 'all ' : ''}${counted(days.length, 'day')}${isAll ? '' : ` of ${digits(history)}`}`
   const scope = `${which}, ${counted(tables, 'table')}, ${counted(rows, 'row')}, ${counted(values, 'value')}; ${counted(files.files, 'raw file')} verified by SHA-256`
   if (isEqual(verification)) {
-    const { notStored } = verification
-    const but = notStored.length === 0 ? '' : ', except for numbers that it cannot store'
-    return `Equal${but}: the warehouse has what the platform serves${isAll ? ', the whole history' : ''} (${scope}).`
+    const { leftOut, notStored } = verification
+    const but = notStored.length === 0 ? '' : ', except for values that it cannot store'
+    const whole = isAll && leftOut.length === 0 ? ', the whole history' : ''
+    const compared = leftOut.length === 0 ? '' : ', as far as they were compared'
+    return `Equal${but}${compared}: the warehouse has what the platform serves${whole} (${scope}).`
   }
   return `Different: ${whatDiffers(verification)} (compared: ${scope}).`
 }
@@ -169,8 +171,8 @@ function damageLine({ path, expected, found }: DamagedFile): string {
 
 function leftOutLines(leftOut: readonly LeftOut[]): string[] {
   return byDays(leftOut, ({ orgId, resource, why, error }, days) => {
-    const noAnswer = `the platform did not serve it${error === null ? '' : `: ${error}`}`
-    const reason = why === 'absent' ? 'the warehouse does not have it' : noAnswer
+    const noAnswer = `the platform did not answer${error === null ? '' : `: ${error}`}`
+    const reason = why === 'absent' ? 'not in the warehouse' : noAnswer
     return `not compared: ${resource} ${days} of ${orgId}: ${reason}`
   })
 }
@@ -178,7 +180,7 @@ function leftOutLines(leftOut: readonly LeftOut[]): string[] {
 function notStoredLines(numbers: readonly NotStored[]): string[] {
   return byDays(numbers, ({ orgId, resource, path, kind }, days) => {
     const how = kind === 'rounded' ? 'rounded to six digits' : 'NULL'
-    return `${path} of ${resource} ${days} of ${orgId}: served numbers that the warehouse has as ${how}`
+    return `${path} of ${resource} ${days} of ${orgId}: served values that the warehouse has as ${how}`
   })
 }
 

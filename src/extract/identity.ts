@@ -187,7 +187,7 @@ export function platformClock(
   const said = saidOf(served)
   const refuse = (why: string, otherwise = WRONG_DATE): ClockError =>
     new ClockError(`this machine's clock says ${timeOf(now)}, ${said}: ${why}`, {
-      hint: `Nothing was requested. Synchronise this machine’s clock. If it is correct, ${otherwise}.`,
+      hint: `Nothing else was requested. Synchronise this machine’s clock. If it is correct, ${otherwise}.`,
     })
   if (Number.isNaN(there)) throw refuse('it is unknown which days are over there')
   if (lastDay !== undefined && there < startOf(lastDay)) {

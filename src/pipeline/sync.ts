@@ -203,6 +203,7 @@ export function entitySelection(
   const resources = entities.resources ?? (isOfDays ? [] : ENTITY_RESOURCES)
   return {
     resources: resources.filter((name) => name !== 'readiness_reports' || appUrl !== null),
+    areNamed: entities.resources !== undefined,
     sessions: entities.sessions ?? [],
     messages: entities.messages ?? [],
     refetch,

@@ -25,7 +25,7 @@ export interface PublishedFile extends KeptFile {
 export async function listPublished(dataFolder: string): Promise<PublishedFile[]> {
   const target = warehousePath(dataFolder)
   const records = await readRecords(target)
-  const present = await recordByTime(target)
+  const present = (await recordByTime(target)) ?? (await recordByContent(target))
   const earlier = (await keptFiles(target)).map((file) => {
     const record = records.find(({ runId }) => runId === file.runId)
     const isPublished = file.runId === present?.runId
@@ -36,6 +36,12 @@ export async function listPublished(dataFolder: string): Promise<PublishedFile[]
   const { runId, bytes, builtAt } = present
   const published = { runId, path: target, bytes, builtAt, isPublished: true, problem: null }
   return [...earlier, published].sort((a, b) => (a.runId < b.runId ? -1 : 1))
+}
+
+/** The record of the published file after its time changed, as when it was restored. */
+async function recordByContent(target: string): Promise<PublishedRecord | undefined> {
+  const verdict = await verifyPublished(target)
+  return verdict.state === 'published' ? verdict.record : undefined
 }
 
 function problemOf({ bytes }: KeptFile, record: PublishedRecord | undefined): string | null {

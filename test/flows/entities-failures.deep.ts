@@ -56,6 +56,15 @@ describe.each(PATHS)('%s that cannot be fetched', (resource, path) => {
   })
 })
 
+it('a 403 of a resource that the user named is a failure', async () => {
+  const [emulator, data] = [await platform(failing(403, /\/computers$/)), await temporaryFolder()]
+  const { result } = await night(emulator, data, {
+    only: ['computers'],
+    entities: { areNamed: true },
+  })
+  expect(result).toMatchObject({ failed: 1, landed: 0 })
+})
+
 it.each([403, 404])(
   'a %i of a resource that has landed before is a failure, until it lands again',
   async (status) => {

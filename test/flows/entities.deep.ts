@@ -123,6 +123,7 @@ it('a plan of entity resources lists the requests without sending any', async ()
       sessions: ['a'],
       messages: [],
       refetch: false,
+      areNamed: false,
       organisationOfHookEvents: null,
     }
     const plans = await planEntities(

@@ -84,7 +84,7 @@ it('law 1: numbers reach the marts as served, and those that are rounded or do n
 
   const verified = await run('verify', '--all', '--log', 'none')
   expect(verified, verified.err).toMatchObject({ code: 0 })
-  expect(verified.out).toContain('Equal, except for numbers that it cannot store')
+  expect(verified.out).toContain('Equal, except for values that it cannot store')
   expect(verified.out).toContain('$.tool_calls of users 2026-01-15')
   expect(verified.out).toContain('$.billable_tokens of users 2026-01-16')
 

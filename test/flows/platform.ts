@@ -73,6 +73,7 @@ const NOTHING: EntitySelection = {
   sessions: [],
   messages: [],
   refetch: false,
+  areNamed: false,
   organisationOfHookEvents: null,
 }
 

@@ -1,4 +1,4 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { startEmulator } from '../../src/emulator/emulator.ts'
@@ -76,6 +76,11 @@ describe('rollback', () => {
     }
     expect(await martsOf(data)).toEqual(first)
     const { from, to } = back.rolled_back
+    expect((await list()).map((each) => [each.run_id, each.is_published])).toEqual([
+      [to, true],
+      [from, false],
+    ])
+    await utimes(join(data, 'warehouse.duckdb'), new Date(), new Date(0)) // as a restore does
     expect((await list()).map((each) => [each.run_id, each.is_published])).toEqual([
       [to, true],
       [from, false],

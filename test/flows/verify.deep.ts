@@ -252,9 +252,7 @@ describe('verify', () => {
     platform.intercept = () => undefined
     const { code, out } = await run('verify', '--all')
     expect(code).toBe(0)
-    expect(out).toContain(
-      'not compared: users 2026-01-16 of org_demo: the warehouse does not have it',
-    )
+    expect(out).toContain('not compared: users 2026-01-16 of org_demo: not in the warehouse')
   })
 
   it('ends with exit code 3 when the platform does not serve a day again', async () => {

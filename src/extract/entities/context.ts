@@ -11,6 +11,8 @@ import { contentOf, type PageOrigin, type RawRow } from '../land/row-lines.ts'
 /** Which entity resources a run is to ask for. */
 export interface EntitySelection {
   readonly resources: readonly EntityResource[]
+  /** Whether the user named the resources: then one that is refused is a failure. */
+  readonly areNamed: boolean
   /** Sessions to request even if they are not due. */
   readonly sessions: readonly string[]
   readonly messages: readonly MessageId[]

@@ -42,8 +42,8 @@ export async function planEntities(
 
 /**
  * Lands the entity resources, whose files are verified. A resource that fails does not stop the
- * others: it is recorded as failed. Resources that this credential was never granted are
- * reported in one warning and do not make the night partial.
+ * others: it is recorded as failed. Resources that were never available are reported in one warning
+ * and do not make the night partial, unless the user named them.
  *
  * @throws errors that abort the run (see `abortsRun`).
  */
@@ -63,8 +63,7 @@ export async function syncEntities(context: EntityContext): Promise<void> {
   } finally {
     if (fetched.length > 0) await saveLandedDays(context, landed, fetched)
   }
-  if (forbidden.length > 0)
-    warn(`not available for ${orgId} with this credential: ${forbidden.join('; ')}`)
+  if (forbidden.length > 0) warn(`not available for ${orgId}: ${forbidden.join('; ')}`)
 }
 
 /** State that the resources of one run share. */
@@ -78,7 +77,7 @@ interface Run {
 /** Returns 'fetched', 'failed' or, for a resource that was never granted, the reason. */
 async function attempt(run: Run, resource: EntityResource): Promise<string> {
   const { context } = run
-  const { recorder } = context
+  const { recorder, selection } = context
   const failed = async (error: unknown): Promise<string> => {
     await recorder.failed(resource, [today(context)], error)
     return 'failed'
@@ -88,7 +87,8 @@ async function attempt(run: Run, resource: EntityResource): Promise<string> {
     if (error instanceof Error) return await failed(error)
   } catch (error) {
     if (!isNotGranted(error) && abortsRun(error)) throw error
-    if (!isNotGranted(error) || recorder.hasLanded(resource)) return failed(error)
+    const isExpected = selection.areNamed || recorder.hasLanded(resource)
+    if (!isNotGranted(error) || isExpected) return failed(error)
     await recorder.forbidden(resource, today(context), error)
     return `${resource} (${messageOf(error)})`
   }

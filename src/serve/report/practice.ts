@@ -17,7 +17,8 @@ export const autonomy = defineChart({
   rows: (view) => inRange(view, view.organisation.autonomy_weeks, ({ week }) => week),
   finding: (rows) => {
     const [first, last] = [rows[0]?.ratio ?? null, rows.at(-1)?.ratio ?? null]
-    const now = `Agents make ${amount(last)} tool calls for each message`
+    const calls = amount(last) === '1' ? 'tool call' : 'tool calls'
+    const now = `Agents make ${amount(last)} ${calls} for each message`
     return rows.length < 2 ? now : `${now}; ${amount(first)} at the start of the period`
   },
 })
