@@ -78,7 +78,7 @@ async function landed(
   }
   const keys = organisations.map(({ key }, at) => [`KEY_${at}`, key] as const)
   const config = loadConfig({ data }, Object.fromEntries(keys), data)
-  const { now = NOW, work = (context, selection) => land(context, selection) } = options
+  const { now = NOW, work = land } = options
   const world = testWorld(now)
   const emit = (event: RunEvent): void => {
     world.emit(event)
