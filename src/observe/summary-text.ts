@@ -186,7 +186,8 @@ export function verdictOf(summary: Summary): string {
       return `Locked: ${because ?? 'another run holds the data folder'}`
     case 'usage': {
       // one of several organisations, or after days have landed a seed or a model, may be invalid
-      const notRun = totals.asked > totals.left ? 'Not published' : 'Not run'
+      const didWork = totals.asked > totals.left || totals.models > 0
+      const notRun = didWork ? 'Not published' : 'Not run'
       const what = because ?? 'the arguments or the configuration are invalid'
       return published === null ? `${notRun}: ${what}` : `Partial: ${what}; the rest was published`
     }

@@ -97,6 +97,7 @@ describe('the verdict', () => {
     failures: 1,
     durationMs: 1,
   }
+  const model: RunEvent = { type: 'model.built', model: 'm', rows: 1, durationMs: 1 }
   test.each<[string, string, RunEvent[]]>([
     [
       'complete',
@@ -153,6 +154,7 @@ describe('the verdict', () => {
       'Not published: teams.csv:1: unknown column',
       [known, planned({ users: 2 }), ...landed(2), ended(2, 'teams.csv:1: unknown column')],
     ],
+    ['usage', 'Not published: teams.csv:2: empty', [model, ended(2, 'teams.csv:2: empty')]],
     [
       'usage',
       "Partial: 'b': another's key; the rest was published",
