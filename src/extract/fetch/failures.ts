@@ -54,7 +54,8 @@ export class Breaker {
   failed(resource: string, error: unknown): void {
     if (isForbidden(error)) {
       this.#forbidden ??= error
-      this.#tripped.set(resource, error)
+      const message = `not requested, because ${resource} was refused: ${messageOf(error)}`
+      this.#tripped.set(resource, new AppError(message, { cause: error }))
       return
     }
     const count = (this.#failures.get(resource) ?? 0) + 1
