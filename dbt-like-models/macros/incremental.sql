@@ -54,7 +54,7 @@
     One row per month or week with days that have versions. Its digest is computed
     from the digests of its days in order.
 #}
-{% macro versions_of(period, days) -%}
+{% macro versions_of(period, day_versions) -%}
     select
         org_id,
         {{ period }}_start_date,
@@ -79,7 +79,7 @@
             *,
             cast(date_trunc('{{ period }}', activity_date) as date)
                 as {{ period }}_start_date
-        from {{ days }}
+        from {{ ref(day_versions) }}
     ) as days
     group by 1, 2
 {%- endmacro %}

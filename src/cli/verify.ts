@@ -136,7 +136,7 @@ function verdictOf(verification: Verification): string {
     const { leftOut, notStored } = verification
     const but = notStored.length === 0 ? '' : ', except for values that it cannot store'
     const whole = isAll && leftOut.length === 0 ? ', the whole history' : ''
-    const compared = leftOut.length === 0 ? '' : ', as far as they were compared'
+    const compared = leftOut.length === 0 ? '' : ', as far as days were compared'
     return `Equal${but}${compared}: the warehouse has what the platform serves${whole} (${scope}).`
   }
   return `Different: ${whatDiffers(verification)} (compared: ${scope}).`

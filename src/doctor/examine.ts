@@ -51,7 +51,7 @@ export async function examine(examination: Examination): Promise<Finding[]> {
   const { dataFolder, umask } = config
   const platforms = await examined('configuration', ExitCode.usage, () => {
     const organisations = config.organisations(examination.organisations?.(config))
-    for (const each of organisations.filter(({ isFromFile }) => isFromFile)) {
+    for (const each of organisations.filter((each) => each.isFromFile && each.problem === null)) {
       world.emit(addressedEvent(each))
     }
     return checkPlatforms(organisations, config, world)
@@ -93,7 +93,8 @@ async function checkPlatforms(
   { dataFolder, organisationsAtOnce: atOnce }: Config,
   world: World,
 ): Promise<Finding[]> {
-  const names = organisations.map(({ name }) => name)
+  const usable = organisations.filter(({ problem }) => problem === null)
+  const names = usable.map(({ name }) => name)
   const asked = await mapLimit(organisations, atOnce, (each) =>
     checkPlatform(each, dataFolder, world),
   )

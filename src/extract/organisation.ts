@@ -136,10 +136,14 @@ async function withoutIdentity(
   error: unknown,
 ): Promise<SyncResult> {
   const known = remembered?.orgId ?? null
-  if (error instanceof ClockError || error instanceof OrganisationError)
+  if (
+    error instanceof DeferredError ||
+    error instanceof ClockError ||
+    error instanceof OrganisationError
+  ) {
     return { ...emptyResult(known), stoppedBy: error }
-  if (error instanceof CredentialError || error instanceof DeferredError)
-    return failOrganisation(options, error)
+  }
+  if (error instanceof CredentialError) return failOrganisation(options, error, opened)
   if (abortsRun(error)) throw error
   if (remembered === undefined && isWrongAddress(error))
     return { ...emptyResult(known), stoppedBy: wrongAddress(error) }
@@ -157,13 +161,18 @@ async function withoutIdentity(
 export async function failOrganisation(
   options: OrganisationOptions,
   stoppedBy: AppError,
+  opened: OpenLedger | null = null,
 ): Promise<SyncResult> {
-  const { dataFolder, organisation, world } = options
+  const { dataFolder, organisation, owners, world } = options
   const remembered = (await readOrganisations(dataFolder)).get(organisation)
   if (remembered === undefined) return { ...emptyResult(null), stoppedBy }
-  const { ledger } = await openLedger(dataFolder, remembered.orgId, warner(world))
+  const { orgId } = remembered
+  // under another name, the organisation may be landing now
+  if (claimOrganisation(owners, orgId, organisation) !== null)
+    return { ...emptyResult(orgId), stoppedBy }
+  const { ledger } = opened ?? (await openLedger(dataFolder, orgId, warner(world)))
   const counts = await failDue(options, remembered, ledger, stoppedBy)
-  return { ...emptyResult(remembered.orgId), ...counts, stoppedBy }
+  return { ...emptyResult(orgId), ...counts, stoppedBy }
 }
 
 async function execute(

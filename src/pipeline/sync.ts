@@ -107,13 +107,19 @@ export function isStopped({ world }: RunContext): boolean {
   return world.signal.aborted
 }
 
-/** After a signal, a deferral: if it came after the last request, it skips only what follows. */
+/**
+ * After a signal, a deferral: if it came after the last request, it skips only what follows. The
+ * exit codes of a refused key and of a wrong configuration outweigh that of a deferral.
+ */
 export function deferredIfStopped({ world }: RunContext, outcome: SyncOutcome): SyncOutcome {
   if (!world.signal.aborted) return outcome
-  if (outcome.results.some(({ stoppedBy }) => stoppedBy !== null)) return outcome
+  const { results, problems, exitCode } = outcome
   const reason = asError(world.signal.reason)
-  if (outcome.problems.includes(reason)) return outcome
-  return { ...outcome, exitCode: ExitCode.deferred, problems: [...outcome.problems, reason] }
+  const isKnown = results.some(({ stoppedBy }) => stoppedBy === reason)
+  if (isKnown || problems.includes(reason)) return outcome
+  const isWorse = exitCode === ExitCode.credential || exitCode === ExitCode.usage
+  const deferred = isWorse ? exitCode : ExitCode.deferred
+  return { ...outcome, exitCode: deferred, problems: [...problems, reason] }
 }
 
 async function syncOne(
@@ -226,9 +232,9 @@ export async function landHooks(context: RunContext): Promise<void> {
 }
 
 /**
- * The organisation of hook events: the configured one; else `default` if there are several, which
- * none of them is, and null for the only one.
+ * The organisation of hook events: the configured one; else none of several, and null for the only
+ * one.
  */
 function organisationOfHookEvents({ config }: Pick<RunContext, 'config'>): string | null {
-  return config.hooks.organisation ?? (config.hosts().length > 1 ? 'default' : null)
+  return config.hooks.organisation ?? (config.hosts().length > 1 ? '' : null)
 }

@@ -71,8 +71,9 @@ describe('recorded hook events', () => {
       await rememberOrganisation(data, orgId.slice(4), { ...known, orgId }, () => undefined)
     await spool(data, { at: '2026-03-09T01:00:00.000Z', id: 'a' })
     expect(await land(data, 'onee')).toEqual([
-      "hook events wait to be loaded: there is no organisation 'onee'; set hooks.organisation in the configuration to one of one, two",
+      "hook events wait: hooks.organisation must name an organisation that has been loaded (one, two), and is 'onee'",
     ])
+    expect((await land(data, ''))[0]).toMatch(/and is not set$/)
     expect(await readdir(join(data, SPOOL))).toHaveLength(1)
     expect(await land(data, 'one')).toEqual([])
     expect(idsOf((await landed(data, 'hook_events', 'org_one'))['2026-03-09'])).toEqual(['a'])

@@ -204,6 +204,19 @@ it.each(['sync', 'normalize'])(
   },
 )
 
+it('a signal after one of several organisations was refused is reported too', async () => {
+  const emulator = await platform()
+  const fleet = [listed(emulator, 1), { ...listed(emulator, 2), key: 'no-key-2' }]
+  const { outcome } = await landed(fleet, {
+    work: (context, selection) => landAndNormalize(context, selection),
+    onEvent: (event, stop) => {
+      if (event.type === 'stage.finished') stop.abort(new DeferredError('stopped by SIGTERM'))
+    },
+  })
+  expect(outcome.exitCode).toBe(ExitCode.credential)
+  expect(outcome.problems.map(({ message }) => message)).toContain('stopped by SIGTERM')
+})
+
 it('law 3: an unexpected error of one organisation stops no other', async () => {
   const emulator = await platform()
   const { outcome, data } = await landed(

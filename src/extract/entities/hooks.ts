@@ -15,8 +15,8 @@ import { addToDay, keyIn, type EntityLandingContext, type EntitySelection } from
 
 /**
  * The organisation that owns the hook events: the configured one, by name or id; else the only
- * known one; else `default`. Undefined if others are known, but not the configured one: then the
- * events wait, because a misspelt name must not become an organisation.
+ * known one; else `default`. Undefined if the configured one is not known: then the events wait,
+ * because a misspelt name must not become an organisation.
  */
 async function organisationOf(
   dataFolder: string,
@@ -25,10 +25,8 @@ async function organisationOf(
   const named = await readOrganisations(dataFolder)
   const ids = [...named.values()].map(({ orgId }) => orgId)
   const all = new Set([...ids, ...(await knownOrganisations(dataFolder))])
-  if (configured !== null) {
-    const isKnown = all.size === 0 || all.has(configured)
-    return named.get(configured)?.orgId ?? (isKnown ? configured : undefined)
-  }
+  if (configured !== null)
+    return named.get(configured)?.orgId ?? (all.has(configured) ? configured : undefined)
   const [only] = all
   return only !== undefined && all.size === 1 ? only : 'default'
 }
@@ -87,10 +85,11 @@ export async function landSpool(options: SpoolOptions): Promise<void> {
   const warn = warner(world)
   const orgId = await organisationOf(dataFolder, organisationOfHookEvents)
   if (orgId === undefined) {
-    const named = [...(await readOrganisations(dataFolder)).keys()].join(', ')
-    const unknown = `there is no organisation '${organisationOfHookEvents ?? ''}'`
+    const loaded = [...(await readOrganisations(dataFolder)).keys()].join(', ')
+    const given =
+      organisationOfHookEvents === '' ? 'not set' : `'${organisationOfHookEvents ?? ''}'`
     warn(
-      `hook events wait to be loaded: ${unknown}; set hooks.organisation in the configuration to one of ${named}`,
+      `hook events wait: hooks.organisation must name an organisation that has been loaded (${loaded === '' ? 'none yet' : loaded}), and is ${given}`,
     )
     return
   }

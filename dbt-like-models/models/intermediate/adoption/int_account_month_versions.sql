@@ -5,7 +5,7 @@ with
 
 final as (
 
-    {{ versions_of('month', ref('stg_platform__tokens_days')) }}
+    {{ versions_of('month', 'stg_platform__tokens_days') }}
 
 )
 

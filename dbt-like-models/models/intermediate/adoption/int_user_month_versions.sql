@@ -5,7 +5,7 @@ with
 
 final as (
 
-    {{ versions_of('month', ref('int_user_day_versions')) }}
+    {{ versions_of('month', 'int_user_day_versions') }}
 
 )
 

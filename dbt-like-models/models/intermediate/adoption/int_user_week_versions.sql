@@ -5,7 +5,7 @@ with
 
 final as (
 
-    {{ versions_of('week', ref('int_user_day_versions')) }}
+    {{ versions_of('week', 'int_user_day_versions') }}
 
 )
 

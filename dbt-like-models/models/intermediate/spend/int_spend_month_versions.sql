@@ -4,25 +4,38 @@
 
 with
 
-days as (
+months as (
 
     select
         org_id,
-        activity_date,
-        concat(
-            served.day_digest,
-            case when credit_days.previous_date is not null then '<' else '' end,
-            case when credit_days.next_date is not null then '>' else '' end
-        ) as day_digest
-    from {{ ref('stg_platform__tokens_days') }} as served
-    left join {{ ref('int_credit_days') }} as credit_days
-        using (org_id, activity_date)
+        month_start_date,
+        month_digest
+    from {{ ref('int_account_month_versions') }}
 
 ),
 
-months as (
+compared_days as (
 
-    {{ versions_of('month', 'days') }}
+    select
+        org_id,
+        month_start_date,
+        concat(
+            cast(activity_date as string),
+            case when previous_date is not null then '<' else '' end,
+            case when next_date is not null then '>' else '' end
+        ) as comparison
+    from {{ ref('int_credit_days') }}
+
+),
+
+comparisons as (
+
+    select
+        org_id,
+        month_start_date,
+        {{ digest_of_texts('comparison') }} as comparison_digest
+    from compared_days
+    group by 1, 2
 
 ),
 
@@ -37,12 +50,11 @@ team_users as (
             cast(
                 greatest(history.valid_from, months.month_start_date) as string
             ),
-            cast(
-                case
-                    when history.valid_to <= last_day(months.month_start_date)
-                    then history.valid_to
-                end as string
-            )
+            case
+                when history.valid_to <= last_day(months.month_start_date)
+                then cast(history.valid_to as string)
+                else ''
+            end
         )) as user_digest
     from months
     inner join {{ ref('dim_user_history') }} as history
@@ -70,10 +82,14 @@ final as (
     select
         org_id,
         month_start_date,
-        md5(
-            concat(months.month_digest, coalesce(teams.team_digest, ''))
-        ) as month_digest
+        months.month_digest,
+        md5(concat(
+            months.month_digest,
+            coalesce(comparisons.comparison_digest, ''),
+            coalesce(teams.team_digest, '')
+        )) as sums_digest
     from months
+    left join comparisons using (org_id, month_start_date)
     left join teams using (org_id, month_start_date)
 
 )

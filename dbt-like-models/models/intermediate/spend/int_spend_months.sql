@@ -1,13 +1,14 @@
 -- Built by whole months, because a pass over the users and models of every day
--- would be one of the most expensive steps of a night. The months before and
--- after are those of int_credit_days.
+-- would be one of the most expensive steps of a night. The pre-hook deletes the
+-- months whose days changed, which may be without rows now; a month of which only
+-- the comparison or the teams changed has rows, so it is replaced.
 {{
     config(
         materialized='incremental',
         unique_key=['org_id', 'month_start_date'],
         pre_hook="
             {{ delete_other_versions(
-                'int_spend_month_versions',
+                'int_account_month_versions',
                 ['org_id', 'month_start_date', 'month_digest']
             ) }}
         "
@@ -16,23 +17,33 @@
 
 with
 
-due_days as (
+due_months as (
 
-    {{ days_of_due(
-        'month', 'int_spend_month_versions', 'stg_platform__tokens_days'
+    {{ due(
+        'int_spend_month_versions',
+        ['org_id', 'month_start_date', 'month_digest', 'sums_digest']
     ) }}
 
 ),
 
-compared_days as (
+days as (
 
     select
-        due_days.*,
+        served.org_id,
+        served.activity_date,
+        due_months.month_start_date,
+        due_months.month_digest,
+        due_months.sums_digest,
         credit_days.previous_date is not null as is_compared,
         credit_days.next_date is not null as is_compared_later
-    from due_days
+    from {{ ref('stg_platform__tokens_days') }} as served
+    inner join due_months
+        on served.org_id = due_months.org_id
+        and date_trunc('month', served.activity_date)
+        = due_months.month_start_date
     left join {{ ref('int_credit_days') }} as credit_days
-        using (org_id, activity_date)
+        on served.org_id = credit_days.org_id
+        and served.activity_date = credit_days.activity_date
 
 ),
 
@@ -64,9 +75,10 @@ final as (
                 then 1
             end
         ) as parts_without_tokens,
-        max(days.month_digest) as month_digest
+        max(days.month_digest) as month_digest,
+        max(days.sums_digest) as sums_digest
     from {{ ref('fct_user_model_day') }} as used
-    inner join compared_days as days
+    inner join days
         on used.org_id = days.org_id
         and used.activity_date = days.activity_date
     left join {{ ref('dim_user_history') }} as history
