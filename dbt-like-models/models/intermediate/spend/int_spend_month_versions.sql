@@ -82,7 +82,6 @@ final as (
     select
         org_id,
         month_start_date,
-        months.month_digest,
         md5(concat(
             months.month_digest,
             coalesce(comparisons.comparison_digest, ''),

@@ -21,7 +21,7 @@ due_months as (
 
     {{ due(
         'int_spend_month_versions',
-        ['org_id', 'month_start_date', 'month_digest', 'sums_digest']
+        ['org_id', 'month_start_date', 'sums_digest']
     ) }}
 
 ),
@@ -32,7 +32,7 @@ days as (
         served.org_id,
         served.activity_date,
         due_months.month_start_date,
-        due_months.month_digest,
+        versions.month_digest,
         due_months.sums_digest,
         credit_days.previous_date is not null as is_compared,
         credit_days.next_date is not null as is_compared_later
@@ -41,6 +41,9 @@ days as (
         on served.org_id = due_months.org_id
         and date_trunc('month', served.activity_date)
         = due_months.month_start_date
+    inner join {{ ref('int_account_month_versions') }} as versions
+        on due_months.org_id = versions.org_id
+        and due_months.month_start_date = versions.month_start_date
     left join {{ ref('int_credit_days') }} as credit_days
         on served.org_id = credit_days.org_id
         and served.activity_date = credit_days.activity_date
