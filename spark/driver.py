@@ -83,12 +83,17 @@ class Runner:
             self.spark.sql(sql)
 
     def update(self, node):
-        """What is kept of the table, which the statement reads; then that and the new rows."""
-        relation, path, kept = node["relation"], node["path"], node["kept"]
+        """What is kept of the table, which the statement reads; then the new rows, and what is
+        kept of other intervals: DuckDB replaces each interval that has new rows."""
+        relation, path, kept, key = (node[name] for name in ["relation", "path", "kept", "key"])
         self.table(relation, kept)
         self.spark.sql(node["sql"]).write.parquet(path)
         self.spark.sql(f"drop table {relation}")
-        both = f"select * from parquet.`{path}` union all select * from parquet.`{kept}`"
+        columns = ", ".join(f"`{column}`" for column in key)
+        same = " and ".join(f"kept.`{column}` = new.`{column}`" for column in key)
+        intervals = f"(select distinct {columns} from parquet.`{path}`) as new"
+        others = f"select kept.* from parquet.`{kept}` as kept left anti join {intervals} on {same}"
+        both = f"select * from parquet.`{path}` union all {others}"
         self.spark.sql(f"create view {relation} as {both}")
 
     def node(self, node):

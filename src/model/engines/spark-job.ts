@@ -85,6 +85,7 @@ export async function writeJob(
       reads: dependsOn,
       path: isFile ? urlOf(name) : null,
       kept: isUpdate ? await exported(node) : null,
+      key: node.unique_key,
       tests,
     })
   }
