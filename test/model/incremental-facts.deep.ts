@@ -120,15 +120,19 @@ const place = fc.tuple(org, date).map((parts) => parts.join('/'))
 /** The changes of one night: days that are new or restated, and removed days (null). */
 const changes = fc.array(fc.tuple(place, fc.option(day, { freq: 3 })), { maxLength: 4 })
 
-const creditDays = fc.uniqueArray(
-  fc.record({
-    org_id: org,
-    activity_date: date,
-    previous_date: fc.constantFrom('2025-12-30', null),
-    next_date: fc.constantFrom('2026-03-01', null),
-  }),
-  { selector: ({ org_id, activity_date }) => `${org_id}/${activity_date}` },
-)
+const creditDays = fc
+  .uniqueArray(
+    fc.record({
+      org_id: org,
+      activity_date: date,
+      previous_date: fc.constantFrom('2025-12-30', null),
+      next_date: fc.constantFrom('2026-03-01', null),
+    }),
+    { selector: ({ org_id, activity_date }) => `${org_id}/${activity_date}` },
+  )
+  .map((days) =>
+    days.map((each) => ({ ...each, month_start_date: `${each.activity_date.slice(0, 7)}-01` })),
+  )
 
 /** A user is in one team until a day, and in another from it. */
 const histories = fc
@@ -212,6 +216,7 @@ const OTHER_COMPARISON: Night[] = [
       {
         org_id: 'org-1',
         activity_date: '2026-01-30',
+        month_start_date: '2026-01-01',
         previous_date: null,
         next_date: '2026-03-01',
       },
