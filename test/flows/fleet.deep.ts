@@ -170,6 +170,7 @@ const OF_THE_RUN = [
   'day_digest', // of the name of the raw file, which has the time
   'month_digest',
   'week_digest',
+  'sums_digest',
 ]
 
 const catalogue = z.array(
