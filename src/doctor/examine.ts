@@ -99,7 +99,7 @@ async function checkPlatforms(
     checkPlatform(each, dataFolder, world),
   )
   return [
-    ok('configuration', `organisations: ${someOf(names, NAMED)}`),
+    ...(names.length === 0 ? [] : [ok('configuration', `organisations: ${someOf(names, NAMED)}`)]),
     ...organisations.flatMap(({ keyWarning }) =>
       keyWarning === null ? [] : [warning('key file', keyWarning)],
     ),

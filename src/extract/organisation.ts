@@ -143,7 +143,11 @@ async function withoutIdentity(
   ) {
     return { ...emptyResult(known), stoppedBy: error }
   }
-  if (error instanceof CredentialError) return failOrganisation(options, error, opened)
+  if (error instanceof CredentialError) {
+    const isKnown = remembered !== undefined && opened !== null
+    const counts = isKnown ? await failDue(options, remembered, opened.ledger, error) : {}
+    return { ...emptyResult(known), ...counts, stoppedBy: error }
+  }
   if (abortsRun(error)) throw error
   if (remembered === undefined && isWrongAddress(error))
     return { ...emptyResult(known), stoppedBy: wrongAddress(error) }
@@ -155,13 +159,12 @@ async function withoutIdentity(
 }
 
 /**
- * The result of an organisation of which nothing can be requested. If it is known, its due days are
- * recorded as failed, so that they show as gaps.
+ * The result of an organisation that cannot even be identified, as without a key. If it was loaded
+ * before, its due days are recorded as failed, so that they show as gaps.
  */
 export async function failOrganisation(
   options: OrganisationOptions,
   stoppedBy: AppError,
-  opened: OpenLedger | null = null,
 ): Promise<SyncResult> {
   const { dataFolder, organisation, owners, world } = options
   const remembered = (await readOrganisations(dataFolder)).get(organisation)
@@ -170,7 +173,7 @@ export async function failOrganisation(
   // under another name, the organisation may be landing now
   if (claimOrganisation(owners, orgId, organisation) !== null)
     return { ...emptyResult(orgId), stoppedBy }
-  const { ledger } = opened ?? (await openLedger(dataFolder, orgId, warner(world)))
+  const { ledger } = await openLedger(dataFolder, orgId, warner(world))
   const counts = await failDue(options, remembered, ledger, stoppedBy)
   return { ...emptyResult(orgId), ...counts, stoppedBy }
 }

@@ -26,10 +26,14 @@ import type { PlanOptions } from '../extract/plan/sync-plan.ts'
 
 /** Source → raw → base. An organisation that fails does not stop the others. */
 export async function sync(context: RunContext, selection: SyncSelection): Promise<SyncOutcome> {
-  return inLowMemoryMode(() => landAndNormalize(context, selection))
+  const outcome = await inLowMemoryMode(() => landAndNormalize(context, selection))
+  return deferredIfStopped(context, outcome)
 }
 
-/** Calls `whileWaiting` when the run begins to wait for answers. */
+/**
+ * Calls `whileWaiting` when the run begins to wait for answers. A signal is not yet in the outcome
+ * (`deferredIfStopped`).
+ */
 export async function landAndNormalize(
   context: RunContext,
   selection: SyncSelection,
@@ -37,10 +41,9 @@ export async function landAndNormalize(
 ): Promise<SyncOutcome> {
   await using earlyBase = new EarlyBase(context, whileWaiting)
   const landed = await land(context, selection, earlyBase)
-  if (!landed.hasNews || isStopped(context)) return deferredIfStopped(context, landed)
+  if (!landed.hasNews || isStopped(context)) return landed
   const pointInTime = latestData(context.config.dataFolder)
-  const missing = await normalizeAll(context, pointInTime, earlyBase)
-  return deferredIfStopped(context, downgradeToPartial(missing, landed))
+  return downgradeToPartial(await normalizeAll(context, pointInTime, earlyBase), landed)
 }
 
 /** Source → raw, several organisations at a time. */
@@ -66,7 +69,7 @@ export async function land(
   }
   const outcome = outcomeOf(await timed(context, 'sync', syncAll))
   for (const failure of outcome.failures) context.world.emit(failure)
-  return deferredIfStopped(context, outcome)
+  return outcome
 }
 
 /** The organisations of earlier runs, by id: each stays with its configured name. */
@@ -115,8 +118,7 @@ export function deferredIfStopped({ world }: RunContext, outcome: SyncOutcome): 
   if (!world.signal.aborted) return outcome
   const { results, problems, exitCode } = outcome
   const reason = asError(world.signal.reason)
-  const isKnown = results.some(({ stoppedBy }) => stoppedBy === reason)
-  if (isKnown || problems.includes(reason)) return outcome
+  if (results.some(({ stoppedBy }) => stoppedBy === reason)) return outcome
   const isWorse = exitCode === ExitCode.credential || exitCode === ExitCode.usage
   const deferred = isWorse ? exitCode : ExitCode.deferred
   return { ...outcome, exitCode: deferred, problems: [...problems, reason] }

@@ -9,7 +9,7 @@ import { knownOrganisations, LedgerFile } from '../../src/lake/ledger.ts'
 import { RESOURCES } from '../../src/lake/resources.ts'
 import { DeferredError, ExitCode } from '../../src/lib/errors.ts'
 import type { RunEvent } from '../../src/lib/events.ts'
-import { land, landAndNormalize, type SyncSelection } from '../../src/pipeline/sync.ts'
+import { land, sync, type SyncSelection } from '../../src/pipeline/sync.ts'
 import type { SyncOutcome } from '../../src/pipeline/outcome.ts'
 import { temporaryFolder, testWorld } from '../support/helpers.ts'
 
@@ -193,7 +193,7 @@ it.each(['sync', 'normalize'])(
   async (last) => {
     const emulator = await platform()
     const { outcome } = await landed([listed(emulator, 1)], {
-      work: (context, selection) => landAndNormalize(context, selection),
+      work: sync,
       onEvent: (event, stop) => {
         if (event.type !== 'stage.finished' || event.stage !== last) return
         stop.abort(new DeferredError('stopped by SIGTERM'))
@@ -208,7 +208,7 @@ it('a signal after one of several organisations was refused is reported too', as
   const emulator = await platform()
   const fleet = [listed(emulator, 1), { ...listed(emulator, 2), key: 'no-key-2' }]
   const { outcome } = await landed(fleet, {
-    work: (context, selection) => landAndNormalize(context, selection),
+    work: sync,
     onEvent: (event, stop) => {
       if (event.type === 'stage.finished') stop.abort(new DeferredError('stopped by SIGTERM'))
     },

@@ -18,7 +18,7 @@ export interface EntitySelection {
   readonly messages: readonly MessageId[]
   /** Request the whole history again. */
   readonly refetch: boolean
-  /** The organisation that owns the hook events; see `organisationOf`. */
+  /** The organisation that owns the hook events; see `organisationOf`. Empty: one of several, not set. */
   readonly organisationOfHookEvents: string | null
   /** The key for placeholders of secrets; null: use the key stored in the data folder. */
   readonly redactionKey?: string | null

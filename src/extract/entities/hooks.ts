@@ -86,10 +86,10 @@ export async function landSpool(options: SpoolOptions): Promise<void> {
   const orgId = await organisationOf(dataFolder, organisationOfHookEvents)
   if (orgId === undefined) {
     const loaded = [...(await readOrganisations(dataFolder)).keys()].join(', ')
-    const given =
-      organisationOfHookEvents === '' ? 'not set' : `'${organisationOfHookEvents ?? ''}'`
+    const given = organisationOfHookEvents ?? ''
+    const is = given === '' ? 'not set' : `'${given}'`
     warn(
-      `hook events wait: hooks.organisation must name an organisation that has been loaded (${loaded === '' ? 'none yet' : loaded}), and is ${given}`,
+      `hook events wait: hooks.organisation must name an organisation that has been loaded (${loaded === '' ? 'none yet' : loaded}), and is ${is}`,
     )
     return
   }
