@@ -46,8 +46,19 @@ create or replace temp macro with_plain_halves(item) as
         else with_escaped_halves(item)
     end;
 
--- The same, but NULL for an item that is not JSON.
+-- The same, but NULL for an item that is not JSON. The list makes the statements
+-- of `with_escaped_halves` stand once: binding its patterns takes a millisecond.
 create or replace temp macro readable(item) as
     case
-        when json_valid(with_plain_halves(item)) then with_plain_halves(item)
+        when
+            json_valid(item)
+            and (
+                not contains(item, '\')
+                or not regexp_matches(item, '(?i)(?:\x{fffd}|\\ufffd)\\')
+            )
+        then item
+        when contains(item, '\')
+        then list_filter(
+            [with_escaped_halves(item)], lambda text: json_valid(text)
+        )[1]
     end

@@ -171,13 +171,33 @@ function fieldOf(place: Place, name: string): Place {
   const { isClosed } = place
   const rule = ruleOf(place.rule, name)
   if (rule !== undefined) return { ...OPEN, rule, isClosed }
+  const kind = kindOf(name)
   return {
     rule,
     isClosed,
-    isSecret: place.isSecret || isSecretName(name),
-    isSecretNumber: place.isSecretNumber || isSecretNumberName(name),
+    isSecret: place.isSecret || kind.isSecret,
+    isSecretNumber: place.isSecretNumber || kind.isSecretNumber,
+    isId: kind.isId,
+  }
+}
+
+type KindOfName = Pick<Place, 'isSecret' | 'isSecretNumber' | 'isId'>
+
+/** The kinds of the names so far: items repeat the names of their resource. */
+const kinds = new Map<string, KindOfName>()
+const MOST_KINDS = 10_000
+
+function kindOf(name: string): KindOfName {
+  const known = kinds.get(name)
+  if (known !== undefined) return known
+  const kind = {
+    isSecret: isSecretName(name),
+    isSecretNumber: isSecretNumberName(name),
     isId: isIdName(name),
   }
+  // names are data: they are neither kept without bound nor if they are long
+  if (kinds.size < MOST_KINDS && name.length <= 100) kinds.set(name, kind)
+  return kind
 }
 
 /** A value of an enum, documented or newer. */

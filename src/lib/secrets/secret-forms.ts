@@ -18,6 +18,7 @@ import {
  * prefixes, JWTs, private keys, and what follows `Bearer` or a user name in an address.
  */
 export function withoutKnownForms(text: string, mark: Mark): string {
+  if (SHORT_WORD.test(text)) return text
   const once = marker(mark)
   const open = text
     .replaceAll(BLOCK, once)
@@ -41,6 +42,7 @@ export function withoutAddressed(text: string, mark: Mark): string {
  * a name for secrets, and long runs of letters and digits that are no words.
  */
 export function withoutSecrets(text: string, mark: Mark): string {
+  if (SHORT_WORD.test(text)) return text
   const once = marker(mark)
   const introduced = withoutIntroduced(withoutKnownForms(text, mark), once)
   const named = withoutAssigned(withoutNamed(introduced, once), once)
@@ -51,6 +53,9 @@ export function withoutSecrets(text: string, mark: Mark): string {
       : run.replaceAll(WORD, (word) => (isRandom(word) ? once(word) : word))
   })
 }
+
+/** Most names and values. None of the forms is as short as this without digits and signs. */
+const SHORT_WORD = /^[A-Za-z_]{0,15}$/
 
 /** Private keys of PEM, PGP, SSH2, age and PuTTY, and messages of PGP, up to their end or that of the text; public ones stay. */
 const BLOCK =
