@@ -98,6 +98,7 @@ it('build reports each check with its query, severity, status and duration', asy
     missing: { in: 'main.t' },
     file: 'models/t.yml',
     reads: ['t'],
+    readsOnlyModels: true,
   }
   expect(checks).toEqual([result])
   expect(await bench.rows(`from (${result.sql})`)).toHaveLength(1)

@@ -42,6 +42,42 @@ it('a check of unchanged rows is not run again, and its result is recorded', asy
   expect(results).toEqual([{ status: 'pass' }])
 })
 
+/** Builds twice, the second time with a wrong total that no build made. */
+async function builtTwiceWithTest(test: string): Promise<Bench> {
+  const files = { ...DAILY, 'tests/no_999.sql': test }
+  const bench = await Bench.open()
+  await serve(bench, ROWS)
+  await bench.build(files, { sourceContent: () => 'digest' })
+  await bench.write('create or replace table fct_total as select 999 as sessions')
+  await bench.build(files, { sourceContent: () => 'digest' })
+  return bench
+}
+
+const NO_999 = "select * from {{ ref('fct_total') }} where sessions = 999"
+
+it('a singular test of unchanged models is not run again, and its result is recorded', async () => {
+  const bench = await builtTwiceWithTest(NO_999)
+  const result = "select status from meta.check_results where check_name = 'no_999'"
+  expect(await bench.rows(result)).toEqual([{ status: 'pass' }])
+})
+
+it('a singular test that is not run again keeps the table of its failures', async () => {
+  const bench = await builtTwiceWithTest(
+    `{{ config(severity='warn', store_failures=true, schema='audit') }}\n${NO_999}`,
+  )
+  expect(await bench.rows('from audit.no_999')).toEqual([])
+})
+
+it.each([
+  ['asks for the time', `${NO_999} and current_date > '2020-01-01'`],
+  ['reads a table of the pipeline', `${NO_999} and (select count(*) from meta.intervals) >= 0`],
+  ['reads a file', `${NO_999} and '/a.csv' is not null`],
+  ['reads a source', `${NO_999} and (select count(*) from {{ source('platform', 'users') }}) > 0`],
+  ['reads no model', 'select * from main.fct_total where sessions = 999'],
+])('a singular test that %s is run again', async (_, test) => {
+  await expect(builtTwiceWithTest(test)).rejects.toThrow('no_999')
+})
+
 /** A model without a source, whose rows are inserted by the hook of another model. */
 const RECORDED: Files = {
   ...DAILY,

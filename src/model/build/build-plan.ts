@@ -1,5 +1,5 @@
 import { readLastResults } from '../artifacts/results.ts'
-import { checksOf, type Check, type PlannedCheck } from '../shared/checks.ts'
+import { checksOf, failuresTable, type Check, type PlannedCheck } from '../shared/checks.ts'
 import { unitTestsDigest } from '../checks/unit-tests.ts'
 import type { Compiled } from '../project/compile.ts'
 import { inputDigests, type InputDigests } from '../shared/fingerprint.ts'
@@ -98,7 +98,10 @@ function inNewFile(plan: BuildPlan): BuildPlan {
   const nodes = plan.nodes.map(({ node, action, reason }) =>
     toCreate(node, action === 'create' ? reason : 'every table of the file is built'),
   )
-  return { ...plan, relations: new Map(), nodes }
+  const checks = plan.checks.map((check) =>
+    check.store_failures ? { ...check, scope: 'all' as const } : check,
+  )
+  return { ...plan, relations: new Map(), nodes, checks }
 }
 
 /**
@@ -130,14 +133,17 @@ function toCreate(node: ModelNode, reason: string): NodePlan {
 
 /** The scope of a check. `unchanged`: the models whose rows are the published ones. */
 function scopeOf(
-  { check, model, sql, changedSql, reads }: Check,
+  check: Check,
   nodes: readonly NodePlan[],
   unchanged: ReadonlySet<string>,
-  { passed }: PublishedState,
+  { passed, relations }: PublishedState,
 ): PlannedCheck['scope'] {
-  if (model === null || passed.get(check) !== sql) return 'all'
-  if (reads.every((name) => unchanged.has(name))) return 'none'
-  if (changedSql === undefined) return 'all'
+  const { model, sql, changedSql, reads } = check
+  if (!check.readsOnlyModels || passed.get(check.check) !== sql) return 'all'
+  if (reads.every((name) => unchanged.has(name))) {
+    return check.store_failures && !relations.has(failuresTable(check)) ? 'all' : 'none'
+  }
+  if (model === null || changedSql === undefined) return 'all'
   if (unchanged.has(model)) return 'removed values'
   return nodes.some(({ node, action }) => node.name === model && action === 'update')
     ? 'changed'

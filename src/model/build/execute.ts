@@ -9,7 +9,7 @@ import {
 } from '../shared/context.ts'
 import { failedChecks, forgetFailures, storeFailures } from '../checks/failures.ts'
 import { checkFreshness, type FreshnessResult } from '../checks/freshness.ts'
-import type { CheckResult } from '../shared/checks.ts'
+import { failuresTable, type CheckResult } from '../shared/checks.ts'
 import { runChecks, watchReferences } from '../checks/run.ts'
 import { runUnitTests, type UnitTestResult } from '../checks/unit-tests.ts'
 import type { ModelNode } from '../project/types.ts'
@@ -96,11 +96,14 @@ export function snapshotsOf(models: readonly ModelNode[]): ModelNode[] {
  */
 async function dropRelations(
   db: Database,
-  { isPartial, nodes, relations }: BuildPlan,
+  { isPartial, nodes, checks, relations }: BuildPlan,
 ): Promise<void> {
   const created = new Set<string>()
   const others = new Set<string>()
   for (const { node, action } of nodes) (action === 'create' ? created : others).add(node.relation)
+  for (const check of checks) {
+    if (check.scope === 'none' && check.store_failures) others.add(failuresTable(check))
+  }
   const drops = [...relations]
     .filter(([name]) => (isPartial ? created.has(name) : !others.has(name)))
     .map(([, { kind, sql }]) => `drop ${kind} ${sql}`)

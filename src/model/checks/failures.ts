@@ -3,7 +3,7 @@ import { identifier, type Database, type Row } from '../../lib/duckdb.ts'
 import { counted } from '../../lib/text.ts'
 import { NOT_PUBLISHED } from '../project/errors.ts'
 import { commentsSql, relationsIn } from '../shared/relations.ts'
-import type { CheckResult, PlannedCheck } from '../shared/checks.ts'
+import { failuresTable, type CheckResult, type PlannedCheck } from '../shared/checks.ts'
 
 /** Examples of the wrong rows of each failed check, by its name. */
 type Examples = ReadonlyMap<string, readonly Row[]>
@@ -13,7 +13,7 @@ const LISTED_CHECKS = 3
 
 /** Stores the rows that a check found wrong, and returns their table. */
 export async function storeRows(db: Database, check: PlannedCheck): Promise<string> {
-  const relation = relationOf(check)
+  const relation = failuresTable(check)
   await db.run(`create schema if not exists ${identifier(check.schema)};
     create or replace table ${relation} as ${check.sql}`)
   const { columns } = await db.table(`from ${relation} limit 0`)
@@ -38,7 +38,7 @@ export async function storeFailures(
 ): Promise<Examples> {
   const examples = new Map<string, readonly Row[]>()
   for (const result of results.filter(({ status }) => status === 'fail')) {
-    const relation = result.store_failures ? relationOf(result) : await storeRows(db, result)
+    const relation = result.store_failures ? failuresTable(result) : await storeRows(db, result)
     examples.set(result.check, await db.rows(`from ${relation} limit ${String(EXAMPLES)}`))
   }
   return examples
@@ -84,7 +84,7 @@ function checkText(
   failedFile: string | undefined,
 ): string {
   const { check, failures, sql } = result
-  const where = failedFile === undefined ? '' : `, in ${relationOf(result)} of that file`
+  const where = failedFile === undefined ? '' : `, in ${failuresTable(result)} of that file`
   const more = failures > rows.length ? ['--   …'] : []
   return [
     `-- ${check}: ${counted(failures, 'row')}${where}`,
@@ -92,8 +92,4 @@ function checkText(
     ...more,
     `${sql};`,
   ].join('\n')
-}
-
-function relationOf({ check, schema }: PlannedCheck): string {
-  return `${schema}.${check}`
 }

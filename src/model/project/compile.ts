@@ -180,6 +180,7 @@ function testNode(test: SingularTest, { testConfig }: Project, names: ProjectNam
     ...testSettings([testConfig, readConfig(testConfigShape, rendered, test.file)]),
     sql: needSql(rendered, test.file),
     dependsOn: rendered.refs,
+    sources: rendered.sources,
   }
 }
 

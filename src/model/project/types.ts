@@ -218,6 +218,8 @@ export function kindOf({ materialized }: Pick<ModelNode, 'materialized'>): 'tabl
 export interface TestNode extends Omit<SingularTest, 'template'>, TestSettings {
   readonly sql: string
   readonly dependsOn: readonly string[]
+  /** The tables `source.table` that it reads. */
+  readonly sources: readonly string[]
 }
 
 /** A unit test as it will be run. */

@@ -35,6 +35,13 @@ export interface Check extends TestSettings {
   readonly file: string
   /** The models that it reads. */
   readonly reads: readonly string[]
+  /** Whether equal rows of these models have the same result, at any time. */
+  readonly readsOnlyModels: boolean
+}
+
+/** The table with the rows that the check found wrong, if they are stored. */
+export function failuresTable({ check, schema }: Check): string {
+  return `${schema}.${check}`
 }
 
 /** A check, and the rows that it has to read. */
@@ -70,7 +77,7 @@ export function checksOf(compiled: Compiled, chosen: readonly ModelNode[]): Chec
   const generic = chosen.flatMap((node) => node.tests.map((test) => toCheck(test, node, relations)))
   const singular = compiled.tests
     .filter((test) => isWhole || test.dependsOn.some((name) => names.has(name)))
-    .map(({ name, file, sql, dependsOn, ...settings }) => ({
+    .map(({ name, file, sql, dependsOn, sources, ...settings }) => ({
       ...settings,
       check: name,
       model: null,
@@ -78,6 +85,7 @@ export function checksOf(compiled: Compiled, chosen: readonly ModelNode[]): Chec
       sql: limited(sql, settings),
       file,
       reads: dependsOn,
+      readsOnlyModels: dependsOn.length > 0 && sources.length === 0 && !OTHER_INPUT.test(sql),
     }))
   const checks = [...generic, ...singular]
   const found = checks.map(({ check }) => check)
@@ -87,6 +95,10 @@ export function checksOf(compiled: Compiled, chosen: readonly ModelNode[]): Chec
     hint: 'Give one of them a name of its own: name: …',
   })
 }
+
+/** The time, chance, files and the pipeline's own tables. Words that only look so cost time. */
+const OTHER_INPUT =
+  /\bmeta\.|\bcurrent_|\bnow\b|\btoday\b|get_current|\blocal_?time|transaction_timestamp|random|uuid|\bread_|\bglob\b|\bage\s*\(|_scan\s*\(|'[^']*\.(?:csv|json|parquet)/i
 
 function toCheck(
   test: GenericTest,
@@ -122,6 +134,7 @@ function toCheck(
     ...(countsMissingValues ? { missing } : {}),
     file: place.file,
     reads: other === undefined ? [node.name] : [node.name, other.model],
+    readsOnlyModels: test.where === null || !OTHER_INPUT.test(test.where),
   }
 }
 
