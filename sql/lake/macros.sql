@@ -33,30 +33,28 @@ create or replace temp macro with_escaped_halves(item) as
         chr(2), '\u'), chr(1), '\\'
     );
 
+-- Whether a half, or the spelling of one, may stand in the item.
+create or replace temp macro may_have_halves(item) as
+    contains(item, '\')
+    and regexp_matches(item, '(?i)(?:\x{fffd}|\\ufffd)\\');
+
 -- JSON text that DuckDB reads, whatever halves its strings contain, and in
 -- which no other text equals the spelling of a half. Only items with a
 -- backslash are changed; text that is not JSON stays as it is.
 create or replace temp macro with_plain_halves(item) as
     case
         when
-            not contains(item, '\')
-            or not regexp_matches(item, '(?i)(?:\x{fffd}|\\ufffd)\\')
-            and json_valid(item)
+            not may_have_halves(item)
+            and (json_valid(item) or not contains(item, '\'))
         then item
         else with_escaped_halves(item)
     end;
 
--- The same, but NULL for an item that is not JSON. The list makes the statements
--- of `with_escaped_halves` stand once: binding its patterns takes a millisecond.
+-- The same, but NULL for an item that is not JSON. The escaped text is in a list
+-- so that its macro is expanded once: binding its patterns takes a millisecond.
 create or replace temp macro readable(item) as
     case
-        when
-            json_valid(item)
-            and (
-                not contains(item, '\')
-                or not regexp_matches(item, '(?i)(?:\x{fffd}|\\ufffd)\\')
-            )
-        then item
+        when json_valid(item) and not may_have_halves(item) then item
         when contains(item, '\')
         then list_filter(
             [with_escaped_halves(item)], lambda text: json_valid(text)

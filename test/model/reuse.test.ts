@@ -43,8 +43,12 @@ it('a check of unchanged rows is not run again, and its result is recorded', asy
 })
 
 /** Builds twice, the second time with a wrong total that no build made. */
-async function builtTwiceWithTest(test: string): Promise<Bench> {
-  const files = { ...DAILY, 'tests/no_999.sql': test }
+function builtTwiceWithTest(test: string): Promise<Bench> {
+  return builtTwiceWith({ 'tests/no_999.sql': test })
+}
+
+async function builtTwiceWith(changes: Files): Promise<Bench> {
+  const files = { ...DAILY, ...changes }
   const bench = await Bench.open()
   await serve(bench, ROWS)
   await bench.build(files, { sourceContent: () => 'digest' })
@@ -76,6 +80,22 @@ it.each([
   ['reads no model', 'select * from main.fct_total where sessions = 999'],
 ])('a singular test that %s is run again', async (_, test) => {
   await expect(builtTwiceWithTest(test)).rejects.toThrow('no_999')
+})
+
+it('a generic test whose where asks for the time is run again', async () => {
+  const yml = (where: string): Files => ({
+    'models/fct_total.yml': `models:
+  - name: fct_total
+    description: One row.
+    columns:
+      - name: sessions
+        description: Sessions.
+        data_tests:
+          - accepted_values: {arguments: {values: [4]}, config: {where: "${where}"}}
+`,
+  })
+  await builtTwiceWith(yml('sessions > 0'))
+  await expect(builtTwiceWith(yml("current_date > '2020-01-01'"))).rejects.toThrow('sessions')
 })
 
 /** A model without a source, whose rows are inserted by the hook of another model. */

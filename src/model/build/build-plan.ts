@@ -55,22 +55,27 @@ export async function planBuild(
   const unchanged = new Set(
     nodes.flatMap(({ node, reason }) => (reason === SAME_ROWS ? [node.name] : [])),
   )
+  const isContinued = nodes.some(
+    ({ node, action }) => node.increment !== null && action !== 'create',
+  )
+  const isInNewFile = !isPartial(options) && !isContinued
+  const kept: PublishedState = isInNewFile ? { ...state, relations: new Map() } : state
   const plan: BuildPlan = {
     compiled,
     isPartial: isPartial(options),
-    isContinued: nodes.some(({ node, action }) => node.increment !== null && action !== 'create'),
-    relations: state.relations,
+    isContinued,
+    relations: kept.relations,
     all: models,
     nodes,
     inputDigests: digests,
     checks: checksOf(compiled, selected).map((check) => ({
       ...check,
-      scope: scopeOf(check, nodes, unchanged, state),
+      scope: scopeOf(check, nodes, unchanged, kept),
     })),
     unitTests: compiled.unitTests.filter(({ model }) => names.has(model) && !isTested(model)),
     unitTestDigests,
   }
-  return plan.isPartial || plan.isContinued ? plan : inNewFile(plan)
+  return isInNewFile ? inNewFile(plan) : plan
 }
 
 /** Incremental models of the published file that are built from scratch, each with the reason. */
@@ -98,10 +103,7 @@ function inNewFile(plan: BuildPlan): BuildPlan {
   const nodes = plan.nodes.map(({ node, action, reason }) =>
     toCreate(node, action === 'create' ? reason : 'every table of the file is built'),
   )
-  const checks = plan.checks.map((check) =>
-    check.store_failures ? { ...check, scope: 'all' as const } : check,
-  )
-  return { ...plan, relations: new Map(), nodes, checks }
+  return { ...plan, nodes }
 }
 
 /**

@@ -96,9 +96,9 @@ export function checksOf(compiled: Compiled, chosen: readonly ModelNode[]): Chec
   })
 }
 
-/** The time, chance, files and the pipeline's own tables. Words that only look so cost time. */
+/** The time, chance, files and the pipeline's own tables. A false match only runs a check again. */
 const OTHER_INPUT =
-  /\bmeta\.|\bcurrent_|\bnow\b|\btoday\b|get_current|\blocal_?time|transaction_timestamp|random|uuid|\bread_|\bglob\b|\bage\s*\(|_scan\s*\(|'[^']*\.(?:csv|json|parquet)/i
+  /\bmeta\.|\bcurrent_|\bnow\b|\btoday\b|get_current|\blocal_?time|timestamp\s*\(\s*\)|random|uuid|\bread_|\bglob\b|\bage\s*\(|_scan\s*\(|'[^']*\.(?:csv|json|parquet)/i
 
 function toCheck(
   test: GenericTest,
