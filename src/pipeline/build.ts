@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { landHooks } from './sync.ts'
+import { dayOf } from '../lib/days.ts'
 import { ExitCode, UsageError } from '../lib/errors.ts'
 import {
   downgradeToPartial,
@@ -29,6 +30,7 @@ export async function build(context: RunContext, options: BuildChoice): Promise<
   if (options.asOf === undefined) await landHooks(context)
   const orgIds = requireOrganisations(context, await knownOrganisations(dataFolder))
   await refuseSomeOfPast(dataFolder, options)
+  refuseFuture(options.asOf, context.world.now())
   if (options.asOf !== undefined) return buildPast(context, orgIds, options, options.asOf)
   return publishIfLanded(context, orgIds, options, await normalizeAndRead(context))
 }
@@ -52,6 +54,14 @@ export async function planOfModels(
 async function refuseSomeOfPast(dataFolder: string, choice: ModelChoice): Promise<void> {
   if (choice.select !== undefined) await refusePast(dataFolder, '--select')
   if (choice.exclude !== undefined) await refusePast(dataFolder, '--exclude')
+}
+
+/** The end of today is the latest data, not the future. @throws UsageError for a later time. */
+function refuseFuture(asOf: number | undefined, now: number): void {
+  if (asOf === undefined || dayOf(asOf) <= dayOf(now)) return
+  throw new UsageError(`--as-of: ${new Date(asOf).toISOString()} is in the future`, {
+    hint: 'A build without --as-of uses the latest data.',
+  })
 }
 
 async function buildPast(

@@ -52,7 +52,7 @@ describe('law 12: two hosts on one volume', () => {
     const { code, err } = await command(SYNC, on('b'))
     expect(code).toBe(7)
     expect(err).toMatch(
-      /the data folder is in use by run \S+ \(process \d+ on a, since \S+, 0 min\), last heartbeat \S+/,
+      /the data folder is in use by run \S+ \(process \d+ on a, since \S+, less than a minute\), last heartbeat \S+/,
     )
     expect(err).toMatch(/Wait until it ends\. If it hangs, stop that process/)
     answer()

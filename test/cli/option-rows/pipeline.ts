@@ -207,6 +207,9 @@ const BUILD = rowsOf('build', {
     const early = await kit.go(['build', ...SILENT, '--as-of', '2026-01-01'], on(data))
     expect(early.code).toBe(2)
     expect(early.err).toContain('nothing had landed by 2026-01-01')
+    const late = await kit.go(['build', ...SILENT, '--as-of', '2999-01-01'], on(data))
+    expect(late.code).toBe(2)
+    expect(late.err).toContain('--as-of: 2999-01-01T23:59:59.999Z is in the future')
   },
   plan: async (kit) => {
     const folder = await kit.copy()
