@@ -50,7 +50,7 @@ sides as (
         coalesce(billable_tokens, 0) as credits,
         cast(0 as decimal(38, 6)) as past_credits,
         coalesce(input_tokens, 0) + coalesce(output_tokens, 0) as tokens,
-        cast(0 as decimal(38, 0)) as past_tokens,
+        cast(0 as decimal(38, 6)) as past_tokens,
         parts_without_tokens
     from parts
     where is_compared
@@ -64,7 +64,7 @@ sides as (
         model_id,
         cast(0 as decimal(38, 6)) as credits,
         coalesce(billable_tokens, 0) as past_credits,
-        cast(0 as decimal(38, 0)) as tokens,
+        cast(0 as decimal(38, 6)) as tokens,
         coalesce(input_tokens, 0) + coalesce(output_tokens, 0) as past_tokens,
         parts_without_tokens
     from parts
@@ -81,8 +81,8 @@ user_models as (
         model_id,
         {{ sum_of_credits('credits') }} as credits,
         {{ sum_of_credits('past_credits') }} as past_credits,
-        cast(sum(tokens) as decimal(38, 0)) as tokens,
-        cast(sum(past_tokens) as decimal(38, 0)) as past_tokens,
+        {{ exact_sum('tokens') }} as tokens,
+        {{ exact_sum('past_tokens') }} as past_tokens,
         sum(parts_without_tokens) as parts_without_tokens
     from sides
     where user_id not like '(%'
@@ -133,8 +133,8 @@ stayed_models as (
         user_models.model_id,
         {{ sum_of_credits('user_models.credits') }} as credits,
         {{ sum_of_credits('user_models.past_credits') }} as past_credits,
-        cast(sum(user_models.tokens) as decimal(38, 0)) as tokens,
-        cast(sum(user_models.past_tokens) as decimal(38, 0)) as past_tokens
+        {{ exact_sum('user_models.tokens') }} as tokens,
+        {{ exact_sum('user_models.past_tokens') }} as past_tokens
     from user_models
     inner join users using (org_id, month_start_date, user_id)
     where users.status = 'stayed' and user_models.model_id not like '(%'
@@ -168,8 +168,8 @@ rated_months as (
         {{ sum_of_credits('credits') }} as credits,
         {{ sum_of_credits('past_credits') }} as past_credits,
         {{ sum_of_credits('credits_at_past_rate') }} as credits_at_past_rates,
-        cast(sum(tokens) as decimal(38, 0)) as tokens,
-        cast(sum(past_tokens) as decimal(38, 0)) as past_tokens
+        {{ exact_sum('tokens') }} as tokens,
+        {{ exact_sum('past_tokens') }} as past_tokens
     from rated_models
     where credits_at_past_rate is not null
     group by 1, 2

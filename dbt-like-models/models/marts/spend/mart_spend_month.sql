@@ -117,8 +117,8 @@ sides as (
         member,
         0 as is_present,
         cast(null as decimal(38, 6)) as billable_tokens,
-        cast(null as decimal(38, 0)) as input_tokens,
-        cast(null as decimal(38, 0)) as output_tokens,
+        cast(null as decimal(38, 6)) as input_tokens,
+        cast(null as decimal(38, 6)) as output_tokens,
         cast(null as decimal(38, 6)) as compared_credits,
         0 as compared_unsent,
         billable_tokens as previous_credits,
@@ -137,7 +137,7 @@ members as (
         member,
         {% for metric in ['billable_tokens', 'input_tokens', 'output_tokens'] %}
         case
-            when max(is_present) = 0 then 0 else {{ sum_of_metric(metric) }}
+            when max(is_present) = 0 then 0 else {{ sum_of_exact(metric) }}
         end as {{ metric }},
         {% endfor %}
         {% for side in ['compared', 'previous'] %}
