@@ -33,7 +33,7 @@ async function clientOf(handler: Handler, world: TestWorld = testWorld(), deadli
       rate: 1000,
       concurrency: 4,
       deadline: world.now() + deadlineMs,
-      timeoutMs: 300,
+      timeoutMs: 1_500,
     },
     world,
   )
