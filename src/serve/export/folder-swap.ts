@@ -3,7 +3,6 @@ import { basename, dirname, join } from 'node:path'
 import { AppError, messageOf, UsageError } from '../../lib/errors.ts'
 import {
   confirmLease,
-  makeFolder,
   nameOfTemporary,
   temporaryPath,
   listIfThere,
@@ -24,7 +23,7 @@ export async function replaceFolder<T>(
   path: string,
   fill: (temporary: string) => Promise<T>,
 ): Promise<T> {
-  makeFolder(dirname(path))
+  await mkdir(dirname(path), { recursive: true })
   await finishSwap(path)
   await requireOurs(path)
   const temporary = temporaryPath(path)
