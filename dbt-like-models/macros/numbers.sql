@@ -99,9 +99,3 @@
         else number
     ) }}
 {%- endmacro %}
-
-{# The sum of exact sums of a metric of `/tokens`: credits or a count, by its name. #}
-{% macro sum_of_exact(metric) -%}
-    {{ sum_of_credits(metric) if metric == 'billable_tokens'
-        else 'try_cast(' ~ sum_of_credits(metric) ~ ' as bigint)' }}
-{%- endmacro %}

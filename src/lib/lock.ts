@@ -214,11 +214,11 @@ function describeHolder({ owner, beatAt }: Seen, now: number): string {
 /** For example `run 2026… (process 7 on host, since 2026-…, 3 h 5 min)`. */
 export function describeOwner({ runId, pid, host, since }: Owner, now: number): string {
   const minutes = Math.floor((now - Date.parse(since)) / 60_000)
-  const age = minutes >= 0 ? `, ${ageText(minutes)}` : ''
+  const age = minutes >= 0 ? `, ${inWords(minutes)}` : ''
   return `run ${runId} (process ${pid} on ${host}, since ${since}${age})`
 }
 
-function ageText(minutes: number): string {
+function inWords(minutes: number): string {
   if (minutes < 1) return 'less than a minute'
   return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
 }

@@ -137,7 +137,7 @@ members as (
         member,
         {% for metric in ['billable_tokens', 'input_tokens', 'output_tokens'] %}
         case
-            when max(is_present) = 0 then 0 else {{ sum_of_exact(metric) }}
+            when max(is_present) = 0 then 0 else {{ sum_of_metric(metric) }}
         end as {{ metric }},
         {% endfor %}
         {% for side in ['compared', 'previous'] %}
