@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { makeFolder } from '../lib/disk.ts'
+import { makeFolder } from '../lib/files.ts'
 import { eventText, type HookEventName } from './event.ts'
 
 /** The files of hooks, all below `<data>/state/hooks/`. */

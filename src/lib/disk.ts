@@ -1,4 +1,4 @@
-import { constants, mkdirSync } from 'node:fs'
+import { constants } from 'node:fs'
 import { access, rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { AppError, messageOf, UsageError } from './errors.ts'
@@ -73,23 +73,4 @@ function accessFault(error: unknown): UsageError | undefined {
     hint: 'Fix its permissions, or run as its owner. AGENT_WAREHOUSE_UMASK=027 lets the group read what runs write.',
     cause: error,
   })
-}
-
-/** Makes folder by folder, because the recursion of Node 20 may never end where the system refuses (under /proc). */
-export function makeFolder(path: string): void {
-  try {
-    makeIfMissing(path)
-  } catch (error) {
-    if (codeOf(error) !== 'ENOENT' || dirname(path) === path) throw error
-    makeFolder(dirname(path))
-    makeIfMissing(path)
-  }
-}
-
-function makeIfMissing(path: string): void {
-  try {
-    mkdirSync(path)
-  } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw error
-  }
 }

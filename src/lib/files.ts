@@ -1,10 +1,18 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { closeSync, constants, fsync, openSync, readSync, renameSync, type Dirent } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  fsync,
+  mkdirSync,
+  openSync,
+  readSync,
+  renameSync,
+  type Dirent,
+} from 'node:fs'
 import {
   chmod,
   copyFile,
   link,
-  mkdir,
   readdir,
   readFile,
   rm,
@@ -103,9 +111,31 @@ export async function makeWritable(path: string): Promise<void> {
   await chmod(path, (await stat(path)).mode | 0o200)
 }
 
+/**
+ * Makes a folder and those above it, one by one: the recursion of Node may never end where the
+ * system refuses (under /proc), and says ENOENT if the disk is read-only.
+ */
+export function makeFolder(path: string): void {
+  try {
+    makeIfMissing(path)
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT' || dirname(path) === path) throw error
+    makeFolder(dirname(path))
+    makeIfMissing(path)
+  }
+}
+
+function makeIfMissing(path: string): void {
+  try {
+    mkdirSync(path)
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error
+  }
+}
+
 /** Writes a whole file so that readers see the old one or the new one, never a part. */
 export async function writeAtomic(path: string, content: string | Uint8Array): Promise<void> {
-  await mkdir(dirname(path), { recursive: true })
+  makeFolder(dirname(path))
   const temporary = temporaryPath(path)
   try {
     await writeFile(temporary, content, NEW_AND_SYNCED)

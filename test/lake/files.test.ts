@@ -9,6 +9,7 @@ import {
   pathSegment,
   removeTemporaryFiles,
   temporaryPath,
+  writeAtomic,
 } from '../../src/lib/files.ts'
 import { temporaryFolder } from '../support/helpers.ts'
 
@@ -37,6 +38,15 @@ describe('a path segment', () => {
       }),
     )
     expect(fromPathSegment(pathSegment(''))).toBe('')
+  })
+})
+
+describe('a file in a folder that cannot be made', () => {
+  it('is refused with the first folder that the system refuses', async () => {
+    const refusal = await writeAtomic('/proc/none/reports/a.html', '').catch(
+      (error: unknown) => error,
+    )
+    expect(refusal).toMatchObject({ syscall: 'mkdir', path: '/proc/none' })
   })
 })
 

@@ -12,7 +12,7 @@ import {
   spoolEvent,
 } from '../../hooks/record.ts'
 import { inputOf, MAX_INPUT_BYTES, readInput } from '../../hooks/event.ts'
-import { makeFolder } from '../../lib/disk.ts'
+import { makeFolder } from '../../lib/files.ts'
 import {
   isSenderAtWork,
   mentionsHooks,

@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path'
 import { AppError, messageOf, UsageError } from '../../lib/errors.ts'
 import {
   confirmLease,
+  makeFolder,
   nameOfTemporary,
   temporaryPath,
   listIfThere,
@@ -23,7 +24,7 @@ export async function replaceFolder<T>(
   path: string,
   fill: (temporary: string) => Promise<T>,
 ): Promise<T> {
-  await mkdir(dirname(path), { recursive: true })
+  makeFolder(dirname(path))
   await finishSwap(path)
   await requireOurs(path)
   const temporary = temporaryPath(path)
