@@ -2,7 +2,6 @@ import { constants } from 'node:fs'
 import {
   chmod,
   copyFile,
-  mkdir,
   readdir,
   readFile,
   realpath,
@@ -14,7 +13,6 @@ import { basename, dirname, join } from 'node:path'
 import { z } from 'zod'
 import { UsageError } from '../lib/errors.ts'
 import {
-  temporaryPath,
   isMissing,
   readIfThere,
   removeFile,
@@ -22,6 +20,7 @@ import {
   syncFolder,
   readJson,
   writeAtomic,
+  withTemporary,
 } from '../lib/files.ts'
 import { JsonSyntaxError } from './json-edit.ts'
 import type { HookFolders } from './record.ts'
@@ -83,10 +82,8 @@ export async function writeSettings(
   text: string,
   now: number,
 ): Promise<string | null> {
-  await mkdir(dirname(file.path), { recursive: true })
   const mode = file.text === undefined ? 0o644 : (await stat(file.path)).mode & 0o777
-  const temporary = temporaryPath(file.path)
-  try {
+  return withTemporary(file.path, async (temporary) => {
     await writeFile(temporary, text, { flag: 'wx', mode })
     await chmod(temporary, mode) // whatever the umask
     await syncFile(temporary)
@@ -97,10 +94,7 @@ export async function writeSettings(
     await rename(temporary, file.path)
     await syncFolder(dirname(file.path))
     return backup
-  } catch (error) {
-    await removeFile(temporary)
-    throw error
-  }
+  })
 }
 
 async function backUp(path: string, now: number): Promise<string> {

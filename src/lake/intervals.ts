@@ -1,12 +1,10 @@
 import { ENTITY_RESOURCES, isEntityResource, isSnapshot, RESOURCES } from './resources.ts'
 import { eachDay, HISTORY_START, type Day, type DayRange } from '../lib/days.ts'
 import { intervalKey, isSettled, type Interval, type Ledger } from './ledger.ts'
-import { mkdir } from 'node:fs/promises'
-import { dirname } from 'node:path'
 import { literal, type Database } from '../lib/duckdb.ts'
 import { mapLimit } from '../lib/concurrency.ts'
 import { grouped } from '../lib/grouped.ts'
-import { temporaryPath, commitFile } from '../lib/files.ts'
+import { commitFile, withTemporary } from '../lib/files.ts'
 import { baseFile } from './layout.ts'
 import { statement, fill } from '../lib/package.ts'
 
@@ -127,11 +125,11 @@ async function write(
   path: string,
   intervals: readonly IntervalRow[],
 ): Promise<void> {
-  await mkdir(dirname(path), { recursive: true })
-  const temporary = temporaryPath(path)
   const rows = literal(JSON.stringify(intervals.map(fields)))
-  await database.run(fill(statement('base/steps/intervals'), { rows, file: literal(temporary) }))
-  await commitFile(temporary, path)
+  await withTemporary(path, async (temporary) => {
+    await database.run(fill(statement('base/steps/intervals'), { rows, file: literal(temporary) }))
+    await commitFile(temporary, path)
+  })
 }
 
 /** A day with a volume anomaly is not settled: the next recheck may confirm other rows. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { existsSync, rmdirSync, rmSync, statSync } from 'node:fs'
-import { mkdir, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import { z } from 'zod'
 import { AppError } from '../lib/errors.ts'
@@ -9,10 +9,9 @@ import {
   codeOf,
   confirmLease,
   putInPlace,
-  removeFile,
   sha256OfFile,
   syncedSums,
-  temporaryPath,
+  withTemporary,
 } from '../lib/files.ts'
 import { processLimits } from '../lib/machine.ts'
 import { fill, statement } from '../lib/package.ts'
@@ -96,9 +95,7 @@ export async function mergeFiles(
   const { placed, contents } = await contentsOfTask(dataFolder, database, task)
   const versions = placed.map(({ version }) => version)
   const path = join(folder, mergedName(versions))
-  const temporary = temporaryPath(path)
-  await mkdir(folder, { recursive: true })
-  try {
+  await withTemporary(path, async (temporary) => {
     const merge = fill(MERGE, {
       files: listLiteral(sources.map((source) => source.path)),
       file: literal(temporary),
@@ -115,10 +112,7 @@ export async function mergeFiles(
     const replaces = sources.map((source) => relative(dirname(folder), source.path))
     await writeManifest(path, { sha256, versions, replaces })
     await putInPlace(temporary, path)
-  } catch (error) {
-    await removeFile(temporary)
-    throw error
-  }
+  })
   await removeReplaced(path)
   return path
 }

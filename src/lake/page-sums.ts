@@ -1,8 +1,8 @@
-import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { z } from 'zod'
 import type { Day } from '../lib/days.ts'
-import { confirmLease, pathSegment, readJson, temporaryPath } from '../lib/files.ts'
+import { confirmLease, pathSegment, readJson, withTemporary } from '../lib/files.ts'
 
 type Lake = Readonly<{ dataFolder: string; orgId: string }>
 
@@ -33,13 +33,18 @@ export async function readPageSums(
 }
 
 /** Saves the checksums without syncing: a file damaged by a power cut is invalid and ignored. */
-export function writePageSums(lake: Lake, resource: string, day: Day, sums: PageSums): void {
+export async function writePageSums(
+  lake: Lake,
+  resource: string,
+  day: Day,
+  sums: PageSums,
+): Promise<void> {
   const path = pathOf(lake, resource, day)
-  mkdirSync(dirname(path), { recursive: true })
-  const temporary = temporaryPath(path)
-  writeFileSync(temporary, `${JSON.stringify(sums)}\n`)
-  confirmLease(path)
-  renameSync(temporary, path)
+  await withTemporary(path, async (temporary) => {
+    await writeFile(temporary, `${JSON.stringify(sums)}\n`)
+    confirmLease(path)
+    await rename(temporary, path)
+  })
 }
 
 /** Files of `/users`, the first such resource, have no subfolder. */

@@ -1,8 +1,7 @@
 import { constants } from 'node:fs'
-import { copyFile, link, lstat, mkdir, rm, stat } from 'node:fs/promises'
+import { copyFile, link, lstat, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import {
-  temporaryPath,
   fromPathSegment,
   listIfThere,
   orIfMissing,
@@ -12,6 +11,7 @@ import {
   pathSegment,
   commitFile,
   sha256OfFile,
+  withTemporary,
 } from '../lib/files.ts'
 import { moveAside } from './quarantine.ts'
 import { readRecords, writeRecords, type PublishedRecord } from './published-record.ts'
@@ -109,15 +109,11 @@ async function prune(
 
 /** Keeps the published file, which the run built, before it is replaced. */
 export async function keepPublished(target: string, runId: string): Promise<void> {
-  await mkdir(publishedFolder(target), { recursive: true })
   const path = keptPath(target, runId)
-  const temporary = temporaryPath(path)
-  try {
+  await withTemporary(path, async (temporary) => {
     await share(target, temporary)
     await commitFile(temporary, path)
-  } finally {
-    await removeFile(temporary) // a rename onto another name of the same file does nothing
-  }
+  })
 }
 
 /**
@@ -125,8 +121,7 @@ export async function keepPublished(target: string, runId: string): Promise<void
  * the published file cannot change.
  */
 export async function putBack(target: string, record: PublishedRecord): Promise<void> {
-  const temporary = temporaryPath(target)
-  try {
+  await withTemporary(target, async (temporary) => {
     await copyFile(keptPath(target, record.runId), temporary, constants.COPYFILE_FICLONE)
     await makeReadOnly(temporary)
     const modifiedAt = (await stat(temporary)).mtime.toISOString()
@@ -137,9 +132,7 @@ export async function putBack(target: string, record: PublishedRecord): Promise<
       records.toSorted((a, b) => (a.runId < b.runId ? -1 : 1)),
     )
     await replacePublished(temporary, target, record.runId)
-  } finally {
-    await removeFile(temporary)
-  }
+  })
 }
 
 /** Removes the old file's log first, because it would be applied to the new file. */

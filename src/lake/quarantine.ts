@@ -10,7 +10,7 @@ import {
   isMissing,
   removeFile,
   syncFolder,
-  temporaryPath,
+  withTemporary,
 } from '../lib/files.ts'
 import { quarantineFolder, rawFolder } from './layout.ts'
 import { type RawDay } from './raw-days.ts'
@@ -135,11 +135,11 @@ async function takeOut({ merged, version }: MergedPlace, folder: string): Promis
   const copy = join(folder, basename(merged.path))
   const sha256 = await sha256OfMerged(merged.path).catch(() => merged.sha256)
   const before = mergedIn(folder).find(({ path }) => path === copy)?.versions ?? []
-  await mkdir(folder, { recursive: true })
   if (!existsSync(copy)) {
-    const temporary = temporaryPath(copy)
-    await copyFile(merged.path, temporary)
-    await commitFile(temporary, copy)
+    await withTemporary(copy, async (temporary) => {
+      await copyFile(merged.path, temporary)
+      await commitFile(temporary, copy)
+    })
   }
   await writeManifest(copy, { sha256, versions: [...before, version], replaces: [] })
   const versions = merged.versions.filter((each) => each !== version)

@@ -133,17 +133,26 @@ function makeIfMissing(path: string): void {
   }
 }
 
-/** Writes a whole file so that readers see the old one or the new one, never a part. */
-export async function writeAtomic(path: string, content: string | Uint8Array): Promise<void> {
+/** Calls `work` with a temporary path for the file. Makes its folder, and leaves no temporary file. */
+export async function withTemporary<T>(
+  path: string,
+  work: (temporary: string) => Promise<T>,
+): Promise<T> {
   makeFolder(dirname(path))
   const temporary = temporaryPath(path)
   try {
+    return await work(temporary)
+  } finally {
+    await removeFile(temporary) // also after a commit: a rename onto a link of the same file does nothing
+  }
+}
+
+/** Writes a whole file so that readers see the old one or the new one, never a part. */
+export async function writeAtomic(path: string, content: string | Uint8Array): Promise<void> {
+  await withTemporary(path, async (temporary) => {
     await writeFile(temporary, content, NEW_AND_SYNCED)
     await putInPlace(temporary, path)
-  } catch (error) {
-    await removeFile(temporary)
-    throw error
-  }
+  })
 }
 
 /**
@@ -151,8 +160,7 @@ export async function writeAtomic(path: string, content: string | Uint8Array): P
  * if the process that made it has removed the temporary file of this call.
  */
 export async function createWhole(path: string, content: string, mode = 0o666): Promise<boolean> {
-  const temporary = temporaryPath(path)
-  try {
+  return withTemporary(path, async (temporary) => {
     await writeFile(temporary, content, { ...NEW_AND_SYNCED, mode })
     const isMade = await linkOrCopy(temporary, path).then(
       () => true,
@@ -163,9 +171,7 @@ export async function createWhole(path: string, content: string, mode = 0o666): 
     )
     if (isMade) await syncFolder(dirname(path))
     return isMade
-  } finally {
-    await removeFile(temporary)
-  }
+  })
 }
 
 const NEW_AND_SYNCED = { flag: 'wx', flush: true }

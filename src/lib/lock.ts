@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { LockedError } from './errors.ts'
 import type { Warn, World } from './world.ts'
@@ -67,7 +67,6 @@ function pathIn(dataFolder: string): string {
 
 /** Takes the lease at a path. @throws LockedError naming the holder. */
 export async function lockFile(path: string, options: LeaseOptions): Promise<Lease> {
-  await mkdir(dirname(path), { recursive: true })
   const { runId, world, place = thisPlace() } = options
   const since = new Date(world.now()).toISOString()
   const owner = { ...thisProcess(place), runId, since, token: randomUUID() }

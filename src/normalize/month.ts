@@ -1,8 +1,8 @@
-import { mkdtemp, rm, mkdir } from 'node:fs/promises'
-import { join, dirname } from 'node:path'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { z } from 'zod'
 import { listLiteral, literal, type Database } from '../lib/duckdb.ts'
-import { type FileSums, temporaryPath, putInPlace, removeFile, syncedSums } from '../lib/files.ts'
+import { type FileSums, putInPlace, syncedSums, withTemporary } from '../lib/files.ts'
 import { baseFile } from '../lake/layout.ts'
 import { grouped, packed } from '../lib/grouped.ts'
 import { statement, fill } from '../lib/package.ts'
@@ -176,33 +176,27 @@ async function writeMonth(
 ): Promise<FileSums> {
   const { baseIn, orgId, emit } = options
   const inPlace = baseFile(baseIn, orgId, entity.name, month)
-  const temporary = temporaryPath(inPlace)
   const inOrder = [...parts].sort(([a], [b]) => (a < b ? -1 : 1))
   const relations = new Set(inOrder.flatMap(([, rows]) => rows?.relation ?? []))
   const own = `where org_id = ${literal(orgId)}`
   const made = [...relations].map((each) => `from ${each} ${own}`).join(' union all by name ')
   const before = reused.length === 0 ? [] : [daysSql(entity, parquet([inPlace]), reused)]
   const versions = Object.fromEntries(days.map((day) => [placeOf(day), versionsOf(day)]))
-  const write = fill(WRITE, {
+  const fields = {
     select: [...before, daysSql(entity, `(${made})`, due)].join(' union all by name '),
-    file: literal(temporary),
     made_by: literal(entity.statementsDigest()),
     versions: literal(JSON.stringify(versions)),
-  })
-  return withPlace(entity.errorLabel, month, async () => {
-    try {
-      await mkdir(dirname(inPlace), { recursive: true })
-      const [count] = await database.rows(write)
+  }
+  return withPlace(entity.errorLabel, month, () =>
+    withTemporary(inPlace, async (temporary) => {
+      const [count] = await database.rows(fill(WRITE, { ...fields, file: literal(temporary) }))
       const written = await syncedSums(temporary)
       await putInPlace(temporary, inPlace)
       const rows = Number(count?.['Count'] ?? 0)
       emit({ type: 'base.written', orgId, entity: entity.name, month, rows })
       return written
-    } catch (error) {
-      await removeFile(temporary)
-      throw error
-    }
-  })
+    }),
+  )
 }
 
 /** The rows of some days in a relation. */

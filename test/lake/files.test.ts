@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { AppError, UsageError } from '../../src/lib/errors.ts'
+import { writePageSums } from '../../src/lake/page-sums.ts'
 import { diskFault, explainedFault } from '../../src/lib/disk.ts'
 import {
   fromPathSegment,
@@ -26,6 +27,19 @@ describe('temporary files', () => {
     for (const each of kept) await writeFile(join(folder, each), '')
     expect(await removeTemporaryFiles(data)).toBe(4)
     expect(await readdir(folder)).toEqual(kept)
+  })
+})
+
+describe('a file that cannot be put in place', () => {
+  it('leaves no temporary file, even of the checksums of pages, which are not synced', async () => {
+    const dataFolder = await temporaryFolder()
+    const folder = join(dataFolder, 'state', 'walks', 'a')
+    await mkdir(join(folder, '2026-02-03.json'), { recursive: true })
+    const lake = { dataFolder, orgId: 'a' }
+    const sums = { digest: '', users: 0, pages: [] }
+    const write = async (): Promise<void> => writePageSums(lake, 'users', '2026-02-03', sums)
+    await expect(write()).rejects.toMatchObject({ syscall: 'rename' })
+    expect(await readdir(folder)).toEqual(['2026-02-03.json'])
   })
 })
 

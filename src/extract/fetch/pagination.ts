@@ -16,6 +16,7 @@ import { PageBuffer } from '../land/page-buffer.ts'
 import type { DayContent } from '../land/row-lines.ts'
 import { nowThere, originOf, ownAnswer, type FetchContext } from '../context.ts'
 import { abortsRun, isForbidden } from './failures.ts'
+import type { LandedInterval } from '../land/interval-recorder.ts'
 import { landDays } from '../land/land-days.ts'
 import { DAY_TOTALS, type Resource } from '../../lake/resources.ts'
 import { entityOf, usersOfPage } from './rows.ts'
@@ -217,14 +218,15 @@ export async function landPaginations(
     return { day, content, rowCount, size: rowCount, buffer, landedPages }
   })
   const landed = await landDays(context, resource, served)
-  const intervals = landed.map(({ buffer, landedPages, ...each }) => {
+  const intervals: LandedInterval[] = []
+  for (const { buffer, landedPages, ...each } of landed) {
     const { day, content, file, rowCount: users } = each
     const sums = { digest: content.digest, users, pages: buffer.sums }
-    if (landedPages === null) writePageSums(context, resource.name, day, sums)
+    if (landedPages === null) await writePageSums(context, resource.name, day, sums)
     const before = recorder.interval(resource.name, day)
     const isVerified = buffer.pages === 1 || isVerifiedAs(file, before)
-    return { ...each, witness: isVerified ? null : (buffer.headers[0]?.witness ?? null) }
-  })
+    intervals.push({ ...each, witness: isVerified ? null : (buffer.headers[0]?.witness ?? null) })
+  }
   for (const { buffer } of paginations) buffer.discard()
   if (intervals.length > 0) await recorder.landed(resource.name, intervals)
   for (const { onDone } of paginations) onDone()

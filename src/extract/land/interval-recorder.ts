@@ -13,7 +13,7 @@ import {
 import type { LandedDay } from './raw-writer.ts'
 import type { ConfirmationRule, VolumeAnomaly } from '../plan/volume-anomaly.ts'
 
-interface LandedInterval extends LandedDay {
+export interface LandedInterval extends LandedDay {
   /** See Interval. */
   readonly witness?: string | null
 }

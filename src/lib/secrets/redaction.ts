@@ -1,6 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import { mkdir } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { UsageError } from '../errors.ts'
 import { createWhole, readIfThere } from '../files.ts'
 import { isJson, stringEnd } from '../json.ts'
@@ -48,7 +47,6 @@ export async function openRedaction(
   if (key !== null) return new Redaction(key)
   const path = keyPath(dataFolder)
   if ((await readIfThere(path)) === undefined) {
-    await mkdir(dirname(path), { recursive: true })
     // if several processes do this at once, one makes the key and all read it
     await createWhole(path, `${randomBytes(32).toString('hex')}\n`, 0o600)
   }

@@ -1,8 +1,7 @@
-import { mkdir } from 'node:fs/promises'
 import { basename, dirname, relative } from 'node:path'
 import { AppError, messageOf } from '../../lib/errors.ts'
 import { Database, identifier, literal } from '../../lib/duckdb.ts'
-import { temporaryPath, removeFile, commitFile, sha256OfFile } from '../../lib/files.ts'
+import { commitFile, sha256OfFile, withTemporary } from '../../lib/files.ts'
 import { statement, fill } from '../../lib/package.ts'
 import {
   quarantineSnapshot,
@@ -99,9 +98,8 @@ export async function saveSnapshot(
   const dataFolder = dirname(target)
   const versions = await snapshotVersions(dataFolder, node.name)
   const writtenAt = Math.max(now(), (versions.at(-1)?.writtenAt ?? 0) + 1) // the last is the newest
-  const temporary = temporaryPath(snapshotPath(dataFolder, node.name, { writtenAt, sha256: 'new' }))
-  await mkdir(dirname(temporary), { recursive: true })
-  try {
+  const unfinished = snapshotPath(dataFolder, node.name, { writtenAt, sha256: 'new' })
+  await withTemporary(unfinished, async (temporary) => {
     const rows = await writableRows(db, node)
     await db.run(`copy (select * from (${rows}) order by all) to ${literal(temporary)}
       (format parquet, compression zstd)`)
@@ -109,9 +107,7 @@ export async function saveSnapshot(
     const version = { writtenAt, sha256: await sha256OfFile(temporary) }
     if (versions.some(({ sha256 }) => sha256 === version.sha256)) return
     await commitFile(temporary, snapshotPath(dataFolder, node.name, version))
-  } finally {
-    await removeFile(temporary)
-  }
+  })
 }
 
 /** A select of all rows that casts 128-bit integers, which DuckDB's Parquet writer would turn into doubles. */
