@@ -1,8 +1,6 @@
 import { basename, join } from 'node:path'
-import { mapLimit } from '../lib/concurrency.ts'
 import { isDay, type Day } from '../lib/day.ts'
-import { listIfThere } from '../lib/files.ts'
-import { foldersIn, rawFolder, rawOf, resourcesInLake, versionTime } from './layout.ts'
+import { foldersIn, rawOf, resourcesInLake, versionTime } from './layout.ts'
 import { mergedIn, monthFolder, namesIn, type MergedFile, rowsSql } from './merged.ts'
 import { z } from 'zod'
 import { Database } from '../lib/duckdb.ts'
@@ -19,8 +17,6 @@ export function versionsUpTo(folder: string, current: string): string[] {
   const latest = new Map(earlier.map((name) => [versionTime(name), name]))
   return [...latest.values(), current]
 }
-
-const FOLDERS_AT_ONCE = 64
 
 const VERSION = /^\d{8}T\d{9}Z-[0-9a-f]{16}\.parquet$/
 
@@ -55,23 +51,18 @@ export interface RawDay {
 export async function rawDays(dataFolder: string, orgId: string): Promise<RawDay[]> {
   const days: RawDay[] = []
   for (const resource of await resourcesInLake(dataFolder)) {
-    const dates = await foldersIn(rawOf(dataFolder, orgId, resource), 'date=')
+    const folder = rawOf(dataFolder, orgId, resource)
+    const dates = await foldersIn(folder, 'date=')
     const known = new Map<Day, string[]>(dates.filter(isDay).map((day) => [day, []]))
     for (const merged of await mergedFiles(dataFolder, orgId, resource)) {
       for (const { day, file } of merged.versions) known.set(day, [...(known.get(day) ?? []), file])
     }
-    for (const [day, versions] of known) days.push({ resource, day, versions })
+    for (const day of [...known.keys()].sort()) {
+      const names = namesIn(join(folder, `date=${day}`)) // faster than to list several at once
+      days.push({ resource, day, versions: versionsAmong([...names, ...(known.get(day) ?? [])]) })
+    }
   }
-  days.sort((a, b) => (intervalPath(a) < intervalPath(b) ? -1 : 1))
-  return mapLimit(days, FOLDERS_AT_ONCE, async ({ resource, day, versions }) => {
-    const entries = await listIfThere(rawFolder(dataFolder, orgId, resource, day))
-    const names = [...entries.map(({ name }) => name), ...versions]
-    return { resource, day, versions: versionsAmong(names) }
-  })
-}
-
-function intervalPath({ resource, day }: RawDay): string {
-  return join(resource, day)
+  return days
 }
 
 /** The merged files of one resource. */

@@ -6,6 +6,6 @@ const DAY_PATTERN = /^\d{4}-\d{2}-\d{2}$/
 /** True for a real calendar day in the form `YYYY-MM-DD`: `2026-02-30` is none. */
 export function isDay(text: string): text is Day {
   if (!DAY_PATTERN.test(text)) return false
-  const time = Date.parse(`${text}T00:00:00Z`)
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text)
+  const time = Date.parse(`${text}T00:00:00Z`) // 30 February is 2 March
+  return new Date(time).getUTCDate() === Number(text.slice(-2))
 }

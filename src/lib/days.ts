@@ -1,7 +1,6 @@
 import { UTCDate } from '@date-fns/utc/date'
 import { addDays as plusDays } from 'date-fns/addDays'
 import { millisecondsInDay } from 'date-fns/constants'
-import { differenceInCalendarDays } from 'date-fns/differenceInCalendarDays'
 import { eachDayOfInterval } from 'date-fns/eachDayOfInterval'
 import { isDay, type Day } from './day.ts'
 import { UsageError } from './errors.ts'
@@ -41,9 +40,9 @@ export function addDays(day: Day, count: number): Day {
   return dayOf(plusDays(new UTCDate(startOf(day)), count).getTime())
 }
 
-/** Whole days from `a` to `b`; negative when `b` is earlier. */
+/** Whole days from `a` to `b`; negative when `b` is earlier. Every UTC day is as long. */
 export function daysBetween(a: Day, b: Day): number {
-  return differenceInCalendarDays(new UTCDate(startOf(b)), new UTCDate(startOf(a)))
+  return (startOf(b) - startOf(a)) / MS_PER_DAY
 }
 
 /** Every day of the range, in order; none when `first` is after `last`. */

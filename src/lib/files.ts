@@ -319,6 +319,7 @@ const spare: Buffer[] = []
  * percent-encoded. No text is `~`, which no other segment contains and which sorts last.
  */
 export function pathSegment(text: string): string {
+  if (/^[\w-]+$/.test(text)) return text
   const encoded = encodeURIComponent(Buffer.from(text).toString()).replaceAll(
     /[.!~*'()]/g,
     (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,

@@ -53,7 +53,17 @@ export async function look(path: string): Promise<Seen | undefined> {
   }
 }
 
-/** The current holder. Synchronous, so that the next commit follows immediately. */
+/** Whether the lease is held with this token. Synchronous, so that the next commit follows immediately. */
+export function isHeldWith(token: string, path: string): boolean {
+  try {
+    return readFileSync(path, 'utf8').includes(token)
+  } catch (error) {
+    if (isMissing(error)) return false
+    throw error
+  }
+}
+
+/** The current holder. */
 export function ownerNow(path: string): Owner | undefined {
   try {
     return ownerIn(readFileSync(path, 'utf8'))

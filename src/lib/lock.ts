@@ -8,6 +8,7 @@ import {
   startHeartbeat,
   create,
   look,
+  isHeldWith,
   ownerNow,
   removeUnfinished,
   replace,
@@ -81,9 +82,8 @@ function hold(path: string, owner: Owner, wasLeft: boolean, options: LeaseOption
   const { world, warn, onLost, beatMs: everyMs = BEAT_MS, folder = dirname(path) } = options
   const { token } = owner
   const confirm = (): void => {
-    const current = ownerNow(path)
-    if (current?.token === token) return
-    const error = takenOver(owner, current, world.now())
+    if (isHeldWith(token, path)) return
+    const error = takenOver(owner, ownerNow(path), world.now())
     onLost?.(error)
     throw error
   }
@@ -105,7 +105,7 @@ function hold(path: string, owner: Owner, wasLeft: boolean, options: LeaseOption
     release: async () => {
       unfence()
       await heartbeat.stop()
-      if (ownerNow(path)?.token === token) await removeFile(path)
+      if (isHeldWith(token, path)) await removeFile(path)
     },
   }
 }

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { AppError, UsageError } from '../../src/lib/errors.ts'
 import { writePageSums } from '../../src/lake/page-sums.ts'
+import { parseDay } from '../../src/lib/days.ts'
 import { diskFault, explainedFault } from '../../src/lib/disk.ts'
 import {
   fromPathSegment,
@@ -37,7 +38,8 @@ describe('a file that cannot be put in place', () => {
     await mkdir(join(folder, '2026-02-03.json'), { recursive: true })
     const lake = { dataFolder, orgId: 'a' }
     const sums = { digest: '', users: 0, pages: [] }
-    const write = async (): Promise<void> => writePageSums(lake, 'users', '2026-02-03', sums)
+    const write = async (): Promise<void> =>
+      writePageSums(lake, 'users', parseDay('2026-02-03', 'day'), sums)
     await expect(write()).rejects.toMatchObject({ syscall: 'rename' })
     expect(await readdir(folder)).toEqual(['2026-02-03.json'])
   })

@@ -65,8 +65,8 @@ export function planSync(ledger: Ledger, options: PlanOptions): FetchTask[] {
     last: earliest(addDays(options.today, -1), options.within?.last),
   }
   const sizes = options.windowSizes ?? new Map()
+  const days = eachDay(range).filter((day) => options.days?.has(day) ?? true)
   return (options.resources ?? RESOURCES).flatMap((resource) => {
-    const days = eachDay(range).filter((day) => options.days?.has(day) ?? true)
     const due = days.flatMap((day) => dueDay(ledger, resource, day, options))
     const windows =
       resource.grain === 'users'
