@@ -101,6 +101,17 @@ export function isJson(text: string): boolean {
   }
 }
 
+const STRING_OR_NUMBER = /"(?:[^"\\]+|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
+
+/** Parses JSON text. Integers beyond 2^53 become texts, because a number would round them. */
+export function parseExactly(text: string): unknown {
+  const isRounded = (token: string): boolean =>
+    /^-?\d+$/.test(token) && !Number.isSafeInteger(Number(token))
+  return JSON.parse(
+    text.replaceAll(STRING_OR_NUMBER, (token) => (isRounded(token) ? `"${token}"` : token)),
+  )
+}
+
 /** Parses a JSON object; undefined for any other text. */
 export function jsonObject(text: string): object | undefined {
   try {

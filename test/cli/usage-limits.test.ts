@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
-import { temporaryFolder } from '../support/helpers.ts'
+import { temporaryFolder, testServer } from '../support/helpers.ts'
 import { linesOf, stage, type Stage } from './platform-stage.ts'
 
 const USERS = '/api/v0/organization/usage/limits/users'
@@ -49,6 +49,22 @@ describe('limits', () => {
     )
     expect(out).toMatch(/^\S+@acme\.example +\| 20000000$/m)
     expect((await limitsOf(platform)).userLimits).toHaveLength(3)
+  })
+
+  it('list prints every digit of limits beyond 2^53', async () => {
+    const limits = `{"globalLimit":9007199254740993,"userLimits":[{"email":"a@b.test","limit":18014398509481985}]}`
+    const server = await testServer((_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).end(limits)
+    })
+    const { run } = await stage()
+    const { code, out } = await run(['limits', 'list'], {
+      environment: { AGENT_BASE_URL: server.url },
+    })
+    expect({ code, first: linesOf(out)[0] }).toEqual({
+      code: 0,
+      first: 'Global limit: 9007199254740993 credits for each user who has no limit of their own',
+    })
+    expect(out).toMatch(/^a@b\.test +\| +18014398509481985$/m)
   })
 
   it('set asks for a confirmation that says what changes', async () => {

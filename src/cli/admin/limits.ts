@@ -6,7 +6,7 @@ import { argument, flag, optionalArgument, text, type Group, type Terminal } fro
 import { changeOptions, mayChange, type Ask } from './change.ts'
 import { limitText, setLimits } from './limits-set.ts'
 import { platformCommand } from './platform.ts'
-import { fieldsOf, listAt, tableText } from './render.ts'
+import { fieldsOf, listAt, tableText, textOf } from './render.ts'
 import { readCsv, utf8Text } from '../../lib/csv.ts'
 import { counted } from '../../lib/text.ts'
 
@@ -137,9 +137,9 @@ function limitsText(limits: unknown, terminal: Terminal): string {
   const global = fieldOf(limits, 'globalLimit')
   const rows = listAt(limits, 'userLimits').map((each) => fieldsOf(each, 'email', 'limit'))
   const first =
-    typeof global === 'number'
-      ? `Global limit: ${limitText(global)} credits for each user who has no limit of their own`
-      : 'There is no global limit'
+    (global ?? null) === null
+      ? 'There is no global limit'
+      : `Global limit: ${typeof global === 'number' ? limitText(global) : textOf(global)} credits for each user who has no limit of their own`
   return `${first}\n\n${tableText(['user', 'limit'], rows, terminal)}`
 }
 

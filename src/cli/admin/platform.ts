@@ -7,6 +7,7 @@ import { AppError, DeferredError, ExitCode, messageOf, UsageError } from '../../
 import type { RunEvent } from '../../lib/events.ts'
 import { readIfThere } from '../../lib/files.ts'
 import { openRedaction, Redaction } from '../../lib/secrets/redaction.ts'
+import { parseExactly } from '../../lib/json.ts'
 import { oneLine } from '../../lib/text.ts'
 import type { World } from '../../lib/world.ts'
 import { createRedact } from '../../observe/log.ts'
@@ -127,7 +128,7 @@ async function withPlatform(
       terminal,
       clean: (resource, item) => {
         const text = redaction.item(resource, item)
-        return { text, value: JSON.parse(text) }
+        return { text, value: parseExactly(text) }
       },
       hide: (text) => redaction.text(redact(text)),
       report,
