@@ -101,15 +101,22 @@ export function isJson(text: string): boolean {
   }
 }
 
-const STRING_OR_NUMBER = /"(?:[^"\\]+|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
+const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
 
 /** Parses JSON text. Integers beyond 2^53 become texts, because a number would round them. */
 export function parseExactly(text: string): unknown {
-  const isRounded = (token: string): boolean =>
-    /^-?\d+$/.test(token) && !Number.isSafeInteger(Number(token))
-  return JSON.parse(
-    text.replaceAll(STRING_OR_NUMBER, (token) => (isRounded(token) ? `"${token}"` : token)),
-  )
+  const exactly = (number: string): string =>
+    /^-?\d+$/.test(number) && !Number.isSafeInteger(Number(number)) ? `"${number}"` : number
+  let exact = ''
+  for (let at = 0; at >= 0 && at < text.length;) {
+    const quote = text.indexOf('"', at)
+    const begin = quote < 0 ? text.length : quote
+    const end = quote < 0 ? begin : stringEnd(text, quote + 1)
+    exact += text.slice(at, begin).replaceAll(NUMBER, exactly)
+    exact += text.slice(begin, end < 0 ? undefined : end)
+    at = end
+  }
+  return JSON.parse(exact)
 }
 
 /** Parses a JSON object; undefined for any other text. */
