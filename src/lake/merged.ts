@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { z } from 'zod'
@@ -67,7 +67,8 @@ export function mergedIn(folder: string): MergedFile[] {
 
 export function namesIn(folder: string): string[] {
   try {
-    return existsSync(folder) ? readdirSync(folder).sort() : []
+    const isThere = statSync(folder, { throwIfNoEntry: false }) !== undefined
+    return isThere ? readdirSync(folder).sort() : []
   } catch (error) {
     if (isMissing(error)) return []
     throw error

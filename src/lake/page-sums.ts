@@ -1,4 +1,5 @@
-import { rename, writeFile } from 'node:fs/promises'
+import { renameSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import type { Day } from '../lib/days.ts'
@@ -43,7 +44,7 @@ export async function writePageSums(
   await withTemporary(path, async (temporary) => {
     await writeFile(temporary, `${JSON.stringify(sums)}\n`)
     confirmLease(path)
-    await rename(temporary, path)
+    renameSync(temporary, path)
   })
 }
 

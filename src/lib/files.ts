@@ -7,6 +7,7 @@ import {
   openSync,
   readSync,
   renameSync,
+  statSync,
   type Dirent,
 } from 'node:fs'
 import {
@@ -129,7 +130,8 @@ function makeIfMissing(path: string): void {
   try {
     mkdirSync(path)
   } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw error
+    const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+    if (codeOf(error) !== 'EEXIST' || !isFolder) throw error
   }
 }
 
@@ -143,7 +145,9 @@ export async function withTemporary<T>(
   try {
     return await work(temporary)
   } finally {
-    await removeFile(temporary) // also after a commit: a rename onto a link of the same file does nothing
+    // Also after a commit, as a rename onto a link of the same file does nothing. An error here would
+    // hide that of the work; the next run removes what stays.
+    await removeFile(temporary).catch(() => undefined)
   }
 }
 

@@ -64,6 +64,15 @@ describe('a file in a folder that cannot be made', () => {
     )
     expect(refusal).toMatchObject({ syscall: 'mkdir', path: '/proc/none' })
   })
+
+  it('is refused with the file that stands where the folder must be', async () => {
+    const file = join(await temporaryFolder(), 'notes.txt')
+    await writeFile(file, '')
+    await expect(writeAtomic(join(file, 'a.html'), '')).rejects.toMatchObject({
+      code: 'EEXIST',
+      path: file,
+    })
+  })
 })
 
 describe('a disk error', () => {

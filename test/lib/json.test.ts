@@ -16,6 +16,11 @@ describe('JSON that is shown to people', () => {
     expect(parseExactly(text)).toEqual(expected)
   })
 
+  it('may have strings of any length', () => {
+    const text = JSON.stringify(['\n"'.repeat(5_000_000), 1])
+    expect(JSON.stringify(parseExactly(text)) === text).toBe(true)
+  })
+
   it('is otherwise what JSON.parse reads', () => {
     fc.assert(
       fc.property(fc.json(), (text) => {

@@ -6,8 +6,9 @@ import { argument, flag, optionalArgument, text, type Group, type Terminal } fro
 import { changeOptions, mayChange, type Ask } from './change.ts'
 import { limitText, setLimits } from './limits-set.ts'
 import { platformCommand } from './platform.ts'
-import { fieldsOf, listAt, tableText, textOf } from './render.ts'
+import { fieldsOf, listAt, tableText } from './render.ts'
 import { readCsv, utf8Text } from '../../lib/csv.ts'
+import { parseExactly } from '../../lib/json.ts'
 import { counted } from '../../lib/text.ts'
 
 const options = { ...changeOptions, force: flag('also send limits that are already set') }
@@ -21,7 +22,7 @@ const listLimits = platformCommand({
   work: (_, terminal) => async (platform) => {
     const { items } = await platform.client.limits.fetch()
     const limits = platform.clean('usage_limits', items[0]?.text ?? '{}')
-    return { json: limits.text, text: limitsText(limits.value, terminal) }
+    return { json: limits.text, text: limitsText(parseExactly(limits.text), terminal) }
   },
 })
 
@@ -134,12 +135,13 @@ async function wantedOf(
 }
 
 function limitsText(limits: unknown, terminal: Terminal): string {
-  const global = fieldOf(limits, 'globalLimit')
+  const served = fieldOf(limits, 'globalLimit')
+  const global = typeof served === 'string' && /^\d+$/.test(served) ? BigInt(served) : served
   const rows = listAt(limits, 'userLimits').map((each) => fieldsOf(each, 'email', 'limit'))
   const first =
-    (global ?? null) === null
-      ? 'There is no global limit'
-      : `Global limit: ${typeof global === 'number' ? limitText(global) : textOf(global)} credits for each user who has no limit of their own`
+    typeof global === 'number' || typeof global === 'bigint'
+      ? `Global limit: ${limitText(global)} credits for each user who has no limit of their own`
+      : 'There is no global limit'
   return `${first}\n\n${tableText(['user', 'limit'], rows, terminal)}`
 }
 

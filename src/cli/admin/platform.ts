@@ -7,7 +7,6 @@ import { AppError, DeferredError, ExitCode, messageOf, UsageError } from '../../
 import type { RunEvent } from '../../lib/events.ts'
 import { readIfThere } from '../../lib/files.ts'
 import { openRedaction, Redaction } from '../../lib/secrets/redaction.ts'
-import { parseExactly } from '../../lib/json.ts'
 import { oneLine } from '../../lib/text.ts'
 import type { World } from '../../lib/world.ts'
 import { createRedact } from '../../observe/log.ts'
@@ -128,7 +127,7 @@ async function withPlatform(
       terminal,
       clean: (resource, item) => {
         const text = redaction.item(resource, item)
-        return { text, value: parseExactly(text) }
+        return { text, value: JSON.parse(text) }
       },
       hide: (text) => redaction.text(redact(text)),
       report,

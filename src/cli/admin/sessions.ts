@@ -1,5 +1,6 @@
 import { fieldOf } from '../../client/index.ts'
 import { ExitCode } from '../../lib/errors.ts'
+import { parseExactly } from '../../lib/json.ts'
 import { duration } from '../../observe/words.ts'
 import { argument, type Group } from '../command.ts'
 import { changeOptions, mayChange, type Ask } from './change.ts'
@@ -28,7 +29,7 @@ const showSession = platformCommand({
   advice: ON_SESSIONS,
   work: (flags) => async (platform) => {
     const session = await sessionOf(platform, flags)
-    return { json: session.text, text: sessionText(session.value) }
+    return { json: session.text, text: sessionText(parseExactly(session.text)) }
   },
 })
 
@@ -70,7 +71,7 @@ const watchSession = platformCommand({
       const state = `${nameOf(session.value)} is ${status}, ${messages} messages`
       return status === 'idle' ? { state, outcome: session } : { state }
     })
-    return { json: idle.text, text: sessionText(idle.value) }
+    return { json: idle.text, text: sessionText(parseExactly(idle.text)) }
   },
 })
 
