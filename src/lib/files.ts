@@ -117,22 +117,17 @@ export async function makeWritable(path: string): Promise<void> {
  * system refuses (under /proc), and says ENOENT if the disk is read-only.
  */
 export function makeFolder(path: string): void {
-  try {
-    makeIfMissing(path)
-  } catch (error) {
-    if (codeOf(error) !== 'ENOENT' || dirname(path) === path) throw error
-    makeFolder(dirname(path))
-    makeIfMissing(path)
-  }
-}
-
-function makeIfMissing(path: string): void {
+  if (isFolder(path)) return
+  if (dirname(path) !== path) makeFolder(dirname(path))
   try {
     mkdirSync(path)
   } catch (error) {
-    const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
-    if (codeOf(error) !== 'EEXIST' || !isFolder) throw error
+    if (!isFolder(path)) throw error // else another process made it meanwhile
   }
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 }
 
 /** Calls `work` with a temporary path for the file. Makes its folder, and leaves no temporary file. */
