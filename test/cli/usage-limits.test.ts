@@ -62,7 +62,8 @@ describe('limits', () => {
     })
     expect({ code, first: linesOf(out)[0] }).toEqual({
       code: 0,
-      first: 'Global limit: 9,007,199,254,740,993 credits for each user who has no limit of their own',
+      first:
+        'Global limit: 9,007,199,254,740,993 credits for each user who has no limit of their own',
     })
     expect(out).toMatch(/^a@b\.test +\| +18014398509481985$/m)
   })
