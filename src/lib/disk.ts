@@ -59,15 +59,22 @@ export function diskFault(error: unknown): AppError | undefined {
   })
 }
 
-/** A disk fault or a refused access to a file as an expected failure; any other error as it is. */
+/** A disk fault, a refused access or a wrong path as an expected failure; any other error as it is. */
 export function explainedFault(error: unknown): unknown {
-  return diskFault(error) ?? accessFault(error) ?? error
+  return diskFault(error) ?? pathFault(error) ?? error
 }
 
 /** A refused port or connection is none: only errors of files have a path. */
-function accessFault(error: unknown): UsageError | undefined {
+function pathFault(error: unknown): UsageError | undefined {
   if (!(error instanceof Error) || error instanceof AppError || !('path' in error)) return undefined
   const code = codeOf(error)
+  const isMakingFolder = 'syscall' in error && error.syscall === 'mkdir'
+  if (code === 'ENOTDIR' || (isMakingFolder && (code === 'ENOENT' || code === 'EEXIST'))) {
+    return new UsageError(`a folder of the path cannot be used: ${error.message}`, {
+      hint: 'Name a path whose folders exist or can be made.',
+      cause: error,
+    })
+  }
   if (code !== 'EACCES' && code !== 'EPERM') return undefined
   return new UsageError(`this user may not access a file: ${error.message}`, {
     hint: 'Fix its permissions, or run as its owner. AGENT_WAREHOUSE_UMASK=027 lets the group read what runs write.',

@@ -141,7 +141,7 @@ export async function withTemporary<T>(
     return await work(temporary)
   } finally {
     // Also after a commit, as a rename onto a link of the same file does nothing. An error here would
-    // hide that of the work; the next run removes what stays.
+    // hide that of the work; what stays in the data folder, the next run removes.
     await removeFile(temporary).catch(() => undefined)
   }
 }

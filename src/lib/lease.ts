@@ -53,34 +53,40 @@ export async function look(path: string): Promise<Seen | undefined> {
   }
 }
 
-/** Whether the lease is held with this token. Synchronous, so that the next commit follows immediately. */
-export function isHeldWith(token: string, path: string): boolean {
-  try {
-    return readFileSync(path, 'utf8').includes(token)
-  } catch (error) {
-    if (isMissing(error)) return false
-    throw error
-  }
+/**
+ * Whether this owner, which has taken the lease, still holds it. Synchronous, so that the next commit
+ * follows immediately.
+ */
+export function isHeldBy(owner: Owner, path: string): boolean {
+  return textNow(path) === textOf(owner)
 }
 
 /** The current holder. */
 export function ownerNow(path: string): Owner | undefined {
+  return ownerIn(textNow(path))
+}
+
+function textNow(path: string): string {
   try {
-    return ownerIn(readFileSync(path, 'utf8'))
+    return readFileSync(path, 'utf8')
   } catch (error) {
-    if (isMissing(error)) return undefined
+    if (isMissing(error)) return ''
     throw error
   }
 }
 
+function textOf(owner: Owner): string {
+  return `${JSON.stringify(owner)}\n`
+}
+
 /** Creates a lease file with its whole content; false if there is one. */
 export function create(path: string, owner: Owner): Promise<boolean> {
-  return createWhole(path, `${JSON.stringify(owner)}\n`)
+  return createWhole(path, textOf(owner))
 }
 
 /** Replaces a lease by a new file, so that the last holder cannot renew it when it wakes up. */
 export function replace(path: string, owner: Owner): Promise<void> {
-  return writeAtomic(path, `${JSON.stringify(owner)}\n`)
+  return writeAtomic(path, textOf(owner))
 }
 
 /** Removes temporary lease files of processes that were killed or that were too late. */

@@ -8,7 +8,7 @@ import {
   startHeartbeat,
   create,
   look,
-  isHeldWith,
+  isHeldBy,
   ownerNow,
   removeUnfinished,
   replace,
@@ -82,7 +82,7 @@ function hold(path: string, owner: Owner, wasLeft: boolean, options: LeaseOption
   const { world, warn, onLost, beatMs: everyMs = BEAT_MS, folder = dirname(path) } = options
   const { token } = owner
   const confirm = (): void => {
-    if (isHeldWith(token, path)) return
+    if (isHeldBy(owner, path)) return
     const error = takenOver(owner, ownerNow(path), world.now())
     onLost?.(error)
     throw error
@@ -105,7 +105,7 @@ function hold(path: string, owner: Owner, wasLeft: boolean, options: LeaseOption
     release: async () => {
       unfence()
       await heartbeat.stop()
-      if (isHeldWith(token, path)) await removeFile(path)
+      if (isHeldBy(owner, path)) await removeFile(path)
     },
   }
 }

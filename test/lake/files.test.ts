@@ -113,6 +113,16 @@ describe('a disk error', () => {
   )
 
   it.each([
+    ['ENOTDIR', 'lstat'],
+    ['ENOENT', 'mkdir'],
+    ['EEXIST', 'mkdir'],
+  ])('of a path whose folder cannot be used (%s of %s) is wrong configuration', (code, syscall) => {
+    const wrong = Object.assign(system(code), { path: '/a/b', syscall })
+    expect(explainedFault(wrong)).toMatchObject({ exitCode: 2, cause: wrong })
+  })
+
+  it.each([
+    ['a file that is gone', Object.assign(system('ENOENT'), { path: '/data', syscall: 'open' })],
     ['a refused port', system('EACCES')],
     ['another error of a file', Object.assign(system('EIO'), { path: '/data' })],
     ['an expected failure', new UsageError('a', { cause: system('EACCES') })],
