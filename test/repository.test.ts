@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { parse } from 'yaml'
+import { load } from 'js-yaml'
 import { z } from 'zod'
 import { allowedImports } from '../.dependency-cruiser.mjs'
 import { packageRoot } from '../src/lib/package.ts'
@@ -109,7 +109,7 @@ describe('the statements in sql/', () => {
 })
 
 describe('the workflow for contributions', () => {
-  const workflow = workflowSchema.parse(parse(read('.github/workflows/ci.yml')))
+  const workflow = workflowSchema.parse(load(read('.github/workflows/ci.yml')))
   const { steps, strategy } = workflow.jobs.ci
 
   it('runs exactly what .ci/run runs, for each change and on main', () => {
@@ -135,7 +135,7 @@ describe('every workflow', () => {
     jobs: z.record(z.string(), z.object({ steps: z.array(stepSchema) })),
   })
   const stepsOf = (name: string): z.infer<typeof stepSchema>[] =>
-    Object.values(schema.parse(parse(read(`${FOLDER}/${name}`))).jobs).flatMap(({ steps }) => steps)
+    Object.values(schema.parse(load(read(`${FOLDER}/${name}`))).jobs).flatMap(({ steps }) => steps)
 
   it('is checked here, including new ones', () => {
     expect(names).toEqual(expect.arrayContaining(['ci.yml', 'nightly.yml']))
@@ -153,7 +153,7 @@ describe('every workflow', () => {
   it.each(names)(
     'has read permission only, and its steps get no credential or foreign text: %s',
     (name) => {
-      expect(schema.parse(parse(read(`${FOLDER}/${name}`))).permissions).toEqual({
+      expect(schema.parse(load(read(`${FOLDER}/${name}`))).permissions).toEqual({
         contents: 'read',
       })
       for (const { uses, run, with: inputs } of stepsOf(name)) {

@@ -9,4 +9,3 @@ actual as (
 )
 
 select * from actual
-limit 0

@@ -1,12 +1,8 @@
 -- Expected rows that the model did not return, and returned rows that were not
 -- expected.
-with
+with actual as (
 
-{{ given }}
-
-actual as (
-
-{{ model }}
+{{ actual }}
 
 ),
 

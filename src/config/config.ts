@@ -1,10 +1,7 @@
 import { statSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
-import type * as Yaml from 'yaml'
 import { z } from 'zod'
-import { messageOf, UsageError } from '../lib/errors.ts'
-import { codeOf } from '../lib/files.ts'
+import { UsageError } from '../lib/errors.ts'
 import {
   bytesOf,
   LEAST_MEMORY,
@@ -15,6 +12,7 @@ import {
 } from '../lib/machine.ts'
 import { redactionKeyIn } from '../lib/secrets/redaction.ts'
 import { configuredUmask, readTrusted, type Environment } from '../lib/trust.ts'
+import { readYamlText, YamlError } from '../lib/yaml.ts'
 import { hooksSchema, NO_HOOKS, type HooksConfig } from '../hooks/config.ts'
 import { check } from './check.ts'
 import { ENGINES, sparkConfig, sparkSchema, type Engine, type SparkConfig } from './spark.ts'
@@ -82,9 +80,6 @@ export interface ConfigFlags {
 }
 
 const FILE_NAME = 'agent-warehouse.yaml'
-
-/** Loaded only if there is a file: without one, commands start faster. */
-const load: (name: 'yaml') => typeof Yaml = createRequire(import.meta.url)
 
 /**
  * Upper bounds, not targets: the governor learns what the platform allows and stays
@@ -274,14 +269,11 @@ function readFile(path: string, isNamed: boolean): FileConfig & { readonly liste
 /** @throws UsageError for text that is not one YAML document. */
 function parsed(text: string, path: string): unknown {
   try {
-    const document = load('yaml').parseDocument(text)
-    const [problem] = [...document.errors, ...document.warnings]
-    if (problem !== undefined) throw problem
-    const content: unknown = document.toJS()
-    return content
+    return readYamlText(text).value ?? null
   } catch (cause) {
-    const isSeveral = codeOf(cause) === 'MULTIPLE_DOCS'
-    const reason = isSeveral ? 'the file has several documents, but must be one' : messageOf(cause)
-    throw new UsageError(`${path}: ${(reason.split('\n')[0] ?? '').replace(/:$/, '')}`, { cause })
+    if (!(cause instanceof YamlError)) throw cause
+    const { message, line, column } = cause
+    const where = line === undefined ? '' : ` at line ${String(line)}, column ${String(column)}`
+    throw new UsageError(`${path}: ${message}${where}`, { cause })
   }
 }

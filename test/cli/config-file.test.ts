@@ -70,9 +70,12 @@ describe('a configuration file', () => {
 
   it.each([
     ['data: a\n---\ndata: b\n', '{file}: the file has several documents, but must be one'],
-    ['data: !secret a\n', '{file}: Unresolved tag: !secret at line 1, column 7'],
-    ['data: a\ndata: b\n', '{file}: Map keys must be unique at line 2, column 1'],
-    ['exports:\n\t- csv\n', '{file}: Tabs are not allowed as indentation at line 2, column 1'],
+    ['data: !secret a\n', '{file}: unknown scalar tag !<!secret> at line 1, column 7'],
+    ['data: a\ndata: b\n', '{file}: duplicated mapping key at line 2, column 1'],
+    [
+      'exports:\n\t- csv\n',
+      '{file}: tab characters must not be used in indentation at line 2, column 1',
+    ],
   ])('%j is not one YAML document of settings', async (text, message) => {
     expect((await errorFor(text)).message).toBe(message)
   })

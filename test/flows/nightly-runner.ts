@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
 import { basename, delimiter, dirname, join } from 'node:path'
-import { parse } from 'yaml'
+import { load } from 'js-yaml'
 import { z } from 'zod'
 import { packageRoot } from '../../src/lib/package.ts'
 import { temporaryFolder } from '../support/helpers.ts'
@@ -70,7 +70,7 @@ export interface NightResult {
 /** The workflow, as far as the runner supports it. */
 export async function readWorkflow() {
   const path = join(packageRoot, '.github', 'workflows', 'nightly.yml')
-  return workflowSchema.parse(parse(await readFile(path, 'utf8')))
+  return workflowSchema.parse(load(await readFile(path, 'utf8')))
 }
 
 /** A runner of GitHub Actions as far as nightly.yml needs one: fresh checkouts, a cache, artifacts. */

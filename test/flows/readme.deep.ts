@@ -2,7 +2,7 @@ import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { spawn, spawnSync } from 'node:child_process'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { parse } from 'yaml'
+import { load } from 'js-yaml'
 import { startEmulator } from '../../src/emulator/emulator.ts'
 import { packageRoot } from '../../src/lib/package.ts'
 import { registered } from '../cli/registry.ts'
@@ -70,7 +70,7 @@ describe('the README', () => {
 
   it('has a configuration file with the keys data, exports and organisations', async () => {
     const [, yaml = ''] = /```yaml\n([\s\S]*?)```/.exec(await read('README.md')) ?? []
-    expect(Object.keys(parse(yaml) as object)).toEqual(['data', 'exports', 'organisations'])
+    expect(Object.keys(load(yaml) as object)).toEqual(['data', 'exports', 'organisations'])
   })
 
   it.skipIf(spawnSync('systemd-analyze', ['--version']).status !== 0)(

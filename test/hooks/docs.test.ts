@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { parse } from 'yaml'
+import { load } from 'js-yaml'
 import { hooksSchema, TEMPLATE_FIELDS } from '../../src/hooks/config.ts'
 import { PATIENCE_HOURS } from '../../src/hooks/sender.ts'
 import { packageRoot } from '../../src/lib/package.ts'
@@ -10,7 +10,7 @@ const page = readFileSync(join(packageRoot, 'docs', 'hooks.md'), 'utf8')
 
 it('the example of docs/hooks.md is a valid configuration with every kind of channel', () => {
   const [, example = ''] = /```yaml\n([\s\S]*?)```/.exec(page) ?? []
-  const { hooks } = parse(example) as { hooks: unknown }
+  const { hooks } = load(example) as { hooks: unknown }
   const { channels, rules } = hooksSchema.parse(hooks)
   const kinds = ['desktop', 'sound', 'team-chat', 'webhook', 'email']
   expect([...new Set(Object.values(channels).map(({ type }) => type))]).toEqual(kinds)

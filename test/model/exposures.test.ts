@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { stringify } from 'yaml'
+import { dump } from 'js-yaml'
 import { packageRoot, statement } from '../../src/lib/package.ts'
 import { listModels, loadProject } from '../../src/model/index.ts'
 import { project } from './alone.ts'
@@ -50,7 +50,7 @@ function yml(): string {
     owner: { name: 'agent-warehouse' },
     depends_on: reads.map((name) => `ref('${name}')`),
   }))
-  const text = stringify({ exposures }, { indent: 4, lineWidth: 80 })
+  const text = dump({ exposures })
   return `# Written by \`npm run docs:exposures\` from sql/report, sql/analyses and the marts.\n${text}`
 }
 

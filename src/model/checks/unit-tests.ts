@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { ChecksFailedError } from '../../lib/errors.ts'
-import { identifier, literal, type Cell, type Database, type Row } from '../../lib/duckdb.ts'
+import { identifier, literal, type Cell, type Row } from '../../lib/duckdb.ts'
 import { statement, fill } from '../../lib/package.ts'
 import type { BuildContext } from '../shared/context.ts'
 import {
@@ -32,14 +32,14 @@ export async function runUnitTests(
   tests: readonly UnitTestNode[],
   found?: readonly (readonly Row[])[],
 ): Promise<UnitTestResult[]> {
-  const { db, now, emit, report, signal } = context
+  const { now, emit, report, signal } = context
   const results: UnitTestResult[] = []
   const failed: Failure[] = []
   for (const [index, test] of tests.entries()) {
     signal?.throwIfAborted()
     const { name, model } = test
     const startedAt = now()
-    const differences = found?.[index] ?? (await differencesOf(db, test))
+    const differences = found?.[index] ?? (await differencesOf(context, test))
     const [failures, durationMs] = [differences.length, now() - startedAt]
     emit({ type: 'check.finished', check: name, severity: 'error', failures, durationMs })
     const outcome = { kind: 'unit_test', name, startedAt, durationMs, failures } as const
@@ -62,48 +62,69 @@ export function unitTestsDigest(tests: readonly UnitTestNode[]): string {
 
 const IS_EXPECTED = '(is expected)'
 
+/** The rows that the model returned. */
+const ACTUAL = 'temp.unit_test_rows'
+
 /** Rows that differ, each with whether it was expected. */
-async function differencesOf(db: Database, test: UnitTestNode): Promise<Row[]> {
-  const sql = await differencesSql(db, test)
-  return db.rows(sql).catch((error: unknown) => {
-    throw StatementError.of(`${placeText(test.place)}: unit test '${test.name}'`, error)
+function differencesOf(context: BuildContext, test: UnitTestNode): Promise<Row[]> {
+  const { db } = context
+  return named(test, async () => {
+    const actual = actualSql(await givenSql(context, test), test.sql)
+    await db.run(`create or replace temp table ${ACTUAL} as ${actual}`)
+    const rows = `select * from ${ACTUAL}`
+    return db.rows(comparison(test, typesOf(await db.table(`${rows} limit 0`)), rows))
   })
 }
 
-/** The statement that finds these rows; for another engine with its types and the model's SQL there. */
-export async function differencesSql(
-  db: Database,
+/** The statement that finds these rows on another engine, with its types and the model's SQL there. */
+export function differencesSql(
+  context: BuildContext,
   test: UnitTestNode,
-  other?: { readonly spell: (type: string) => string; readonly sql: string },
+  { spell, sql }: { readonly spell: (type: string) => string; readonly sql: string },
 ): Promise<string> {
+  return named(test, async () => {
+    const own = actualSql(await givenSql(context, test), test.sql)
+    const types = typesOf(await context.db.table(`select * from (${own}\n) limit 0`))
+    const actual = actualSql(await givenSql(context, test, spell), sql)
+    return comparison(test, spelled(types, spell), actual)
+  })
+}
+
+/** Does the work; an error of DuckDB gets the name of the test. */
+async function named<T>(test: UnitTestNode, work: () => Promise<T>): Promise<T> {
   try {
-    const values = { given: await givenSql(db, test), model: test.sql }
-    const types = typesOf(await db.table(fill(statement('unit_tests/actual'), values)))
-    const unknown = (name: string): Error =>
-      unknownName(test.place, `column of '${test.model}'`, name, types.keys())
-    const columns = columnsOf(test.expect, types).map(identifier).join(', ')
-    return fill(statement('unit_tests/differences'), {
-      ...values,
-      ...(other === undefined
-        ? {}
-        : { given: await givenSql(db, test, other.spell), model: other.sql }),
-      expected: fixtureSql(test.expect, spelled(types, other?.spell), unknown),
-      columns,
-    })
+    return await work()
   } catch (error) {
     if (error instanceof ProjectError) throw error
     throw StatementError.of(`${placeText(test.place)}: unit test '${test.name}'`, error)
   }
 }
 
+function actualSql(given: string, model: string): string {
+  return fill(statement('unit_tests/actual'), { given, model })
+}
+
+/** `actual`: the rows of the model, of the given types. */
+function comparison({ place, model, expect }: UnitTestNode, types: Types, actual: string): string {
+  const unknown = (name: string): Error =>
+    unknownName(place, `column of '${model}'`, name, types.keys())
+  return fill(statement('unit_tests/differences'), {
+    actual,
+    expected: fixtureSql(expect, types, unknown),
+    columns: columnsOf(expect, types).map(identifier).join(', '),
+  })
+}
+
 async function givenSql(
-  db: Database,
+  { db, described }: BuildContext,
   { place, given }: UnitTestNode,
   spell?: (type: string) => string,
 ): Promise<string> {
   const ctes: string[] = []
   for (const { alias, relation, rows, input } of given) {
-    const types = typesOf(await db.table(`select * from ${relation} limit 0`))
+    const columns = described.get(relation) ?? (await db.table(`select * from ${relation} limit 0`))
+    described.set(relation, columns)
+    const types = typesOf(columns)
     const sql = fixtureSql(rows, spelled(types, spell), (name) =>
       unknownName(place, `column of ${input}`, name, types.keys()),
     )

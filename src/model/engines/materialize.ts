@@ -62,16 +62,18 @@ export async function materialize(
   { node, action }: NodePlan,
   reused?: number,
 ): Promise<BuiltModel> {
-  const { db, now, emit, report } = context
+  const { db, described, now, emit, report } = context
   const { name } = node
   const startedAt = now()
   try {
-    const intervals = await make(context, node, action)
+    const { intervals, rows: created } = await make(context, node, action)
     if (action !== 'reuse') {
-      await refuseInfinite(db, node, await compareColumns(db, node), action === 'update')
+      const columns = await compareColumns(db, node)
+      described.set(node.relation, columns)
+      await refuseInfinite(db, node, columns, action === 'update')
     }
     const isTable = kindOf(node) === 'table'
-    const rows = isTable ? (reused ?? (await countRows(db, node.relation))) : null
+    const rows = isTable ? (reused ?? created ?? (await countRows(db, node.relation))) : null
     const durationMs = action === 'reuse' ? 0 : now() - startedAt
     const built = { rows, ...(intervals === undefined ? {} : { intervals }), durationMs }
     emit({ type: 'model.built', model: name, ...built })
@@ -85,25 +87,33 @@ export async function materialize(
   }
 }
 
-/** Returns the number of replaced intervals; undefined if the whole table or view was made. */
+/** The number of replaced intervals of an incremental model, and of the rows of a created table. */
+interface Made {
+  readonly intervals?: number
+  readonly rows?: number | undefined
+}
+
 async function make(
   { db, now }: BuildContext,
   node: ModelNode,
   action: NodePlan['action'],
-): Promise<number | undefined> {
+): Promise<Made> {
   const { increment, seed, snapshot } = node
-  if (action === 'reuse') return increment === null ? undefined : 0
+  if (action === 'reuse') return increment === null ? {} : { intervals: 0 }
   try {
-    if (action === 'update' && increment !== null) return await update(db, node, increment)
-    if (snapshot !== null) await takeSnapshot(db, node, snapshot, now())
-    else if (seed === null) await create(db, node)
-    else {
-      await create(db, node).catch(async (error: unknown) => {
-        throw (await explainSeed(db, seed)) ?? error
-      })
-      await verifySeed(db, seed)
+    if (action === 'update' && increment !== null) {
+      return { intervals: await update(db, node, increment) }
     }
-    return undefined
+    if (snapshot !== null) {
+      await takeSnapshot(db, node, snapshot, now())
+      return {}
+    }
+    if (seed === null) return { rows: await create(db, node) }
+    const rows = await create(db, node).catch(async (error: unknown) => {
+      throw (await explainSeed(db, seed)) ?? error
+    })
+    await verifySeed(db, seed)
+    return { rows }
   } catch (error) {
     if (error instanceof AppError) throw error
     throw StatementError.of(`${node.file}: model '${node.name}'`, error)
@@ -113,17 +123,18 @@ async function make(
 /**
  * Stores a table in the order of its key: two builds then make the same table, a filter on days
  * reads few blocks, and strings compress better. The model begins on the first line, so that lines
- * in DuckDB's messages are those of the file.
+ * in DuckDB's messages are those of the file. Returns the rows of a table.
  */
-async function create(db: Database, node: ModelNode): Promise<void> {
+async function create(db: Database, node: ModelNode): Promise<number | undefined> {
   const { preHooks, sql, relation } = node
   const kind = kindOf(node)
   const key = keyOf(node).map(identifier).join(', ')
   const isOrdered = kind === 'table' && key !== ''
   for (const hook of preHooks) await db.run(hook)
-  await db.run(
+  const { rows } = await db.table(
     `create or replace ${kind} ${relation} as ${isOrdered ? `select * from (${sql}\n) order by ${key}` : sql}`,
   )
+  return kind === 'table' ? Number(rows[0]?.[0]) : undefined
 }
 
 /**

@@ -74,7 +74,7 @@ export async function writeJob(
     const tests = []
     for (const test of unitTests.filter(({ model }) => model === name && actions.has(name))) {
       const other = { spell: sparkType, sql: sqlOf.get(test.name) ?? '' }
-      tests.push({ name: test.name, sql: await differencesSql(db, test, other) })
+      tests.push({ name: test.name, sql: await differencesSql(context, test, other) })
     }
     // a view that reads others is computed once, not once for each reader
     const isFile = kindOf(node) === 'table' || dependsOn.length > 0

@@ -1,12 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml'
 import type { z } from 'zod'
 import { UsageError } from '../../lib/errors.ts'
 import { isMissing } from '../../lib/files.ts'
+import { readYamlText, YamlError, type YamlDocument } from '../../lib/yaml.ts'
 import { ProjectError, type Place, unknownName } from './errors.ts'
-
-type Path = readonly PropertyKey[]
 
 export interface YamlFile<T> {
   readonly value: T
@@ -46,20 +44,21 @@ function parse<S extends z.ZodType>(
   shape: S,
   docs: readonly DocBlock[] = [],
 ): YamlFile<z.output<S>> {
-  const lines = new LineCounter()
-  const document = parseDocument(text, { lineCounter: lines })
-  const [broken] = document.errors
-  if (broken !== undefined) {
-    const line = lines.linePos(broken.pos[0]).line
-    throw new ProjectError({ file, line }, firstLine(broken.message), { cause: broken })
-  }
-  const placeOf = (...path: PropertyKey[]): Place => {
-    const offset = offsetOf(document.contents, path)
-    return { file, line: offset === undefined ? 1 : lines.linePos(offset).line }
-  }
-  const result = shape.safeParse(withDocs(document.toJS() ?? {}, docs, placeOf))
+  const { value, lineOf } = document(text, file)
+  const placeOf = (...path: PropertyKey[]): Place => ({ file, line: lineOf(path) ?? 1 })
+  const result = shape.safeParse(withDocs(value ?? {}, docs, placeOf))
   if (!result.success) throw shapeError(result.error, placeOf)
   return { value: result.data, placeOf }
+}
+
+function document(text: string, file: string): YamlDocument {
+  try {
+    return readYamlText(text)
+  } catch (error) {
+    if (!(error instanceof YamlError)) throw error
+    const { message, line = 1 } = error
+    throw new ProjectError({ file, line }, message, { cause: error })
+  }
 }
 
 async function textOf(folder: string, file: string): Promise<string> {
@@ -74,29 +73,6 @@ async function textOf(folder: string, file: string): Promise<string> {
   }
 }
 
-/** The offset of the deepest existing node of `path`. */
-function offsetOf(contents: unknown, path: Path): number | undefined {
-  let node = contents
-  let offset: number | undefined
-  for (const step of path) {
-    let found: unknown
-    if (isMap(node)) {
-      const pair = node.items.find((item) => isScalar(item.key) && item.key.value === step)
-      found = pair?.value
-      offset = startOf(pair?.key) ?? offset
-    } else if (isSeq(node)) {
-      found = node.items[Number(step)]
-      offset = startOf(found) ?? offset
-    }
-    node = found
-  }
-  return offset
-}
-
-function startOf(node: unknown): number | undefined {
-  return isNode(node) ? node.range?.[0] : undefined
-}
-
 function shapeError(error: z.ZodError, placeOf: (...path: PropertyKey[]) => Place): Error {
   const [issue] = error.issues
   if (issue === undefined) return error
@@ -108,10 +84,6 @@ function shapeError(error: z.ZodError, placeOf: (...path: PropertyKey[]) => Plac
   return new ProjectError(placeOf(...issue.path, key), `${where}unknown key '${key}'`, {
     hint: 'Keys of your own belong under config.meta.',
   })
-}
-
-function firstLine(message: string): string {
-  return message.split('\n', 1)[0] ?? message
 }
 
 /** `{% docs name %}…{% enddocs %}`, a text that descriptions include with `{{ doc('name') }}`. */

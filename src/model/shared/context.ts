@@ -1,4 +1,4 @@
-import type { Database } from '../../lib/duckdb.ts'
+import type { Database, Table } from '../../lib/duckdb.ts'
 import type { RunEvent } from '../../lib/events.ts'
 import type { Compiled, CompileOptions } from '../project/compile.ts'
 import type { ModelNode, Project, UnitTestNode } from '../project/types.ts'
@@ -122,6 +122,8 @@ export interface BuildContext extends RunningBuild {
   readonly db: Database
   /** Another connection to it: it neither sees the temporary tables of `db` nor waits for it. */
   readonly second: Database
+  /** The columns of relations, each read once. */
+  readonly described: Map<string, Omit<Table, 'rows'>>
 }
 
 /** The outcome of a node, in dbt's words. */

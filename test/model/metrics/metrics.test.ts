@@ -68,7 +68,7 @@ describe('metrics.yml is refused with its line', () => {
     ['grain: [user_id]', 'grain: [sessions]', 'metrics.yml:9: sessions is not a key of fct_user'],
     ['over: [user_id]', 'over: [team]', "metrics.yml:12: unknown column of the grain 'team'"],
     ['sum(sessions)', 'avg(sessions)', 'metrics.yml:11: metrics.0.expression: write sum(…)'],
-    ['label: Sessions', 'name: x', 'metrics.yml:4: Map keys must be unique'],
+    ['label: Sessions', 'name: x', 'metrics.yml:4: duplicated mapping key'],
     ['unit: sessions', 'units: sessions', 'metrics.yml:2: metrics.0.unit: Invalid input'],
     ['numerator: sessions', 'numerator: share', "metrics.yml:19: unknown measure 'share'"],
     ['name: share', 'name: sessions', "metrics.yml:13: metric 'sessions' is defined twice"],

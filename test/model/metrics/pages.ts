@@ -1,4 +1,4 @@
-import { stringify } from 'yaml'
+import { dump } from 'js-yaml'
 import { AGGREGATE, type Measure, type Metric } from '../../../src/model/project/metrics.ts'
 import { project } from '../alone.ts'
 
@@ -121,10 +121,10 @@ function codes(names: readonly string[]): string {
 /** `semantic_models` and `metrics` as MetricFlow reads them. */
 export function semanticModels(): string {
   const models = [...new Set(measures.map(({ model }) => model))]
-  const text = stringify(
-    { semantic_models: models.map(semanticModel), metrics: project.metrics.map(metricEntry) },
-    { indent: 4, lineWidth: 80 },
-  )
+  const text = dump({
+    semantic_models: models.map(semanticModel),
+    metrics: project.metrics.map(metricEntry),
+  })
   return `# ${WRITTEN}\n${text}`
 }
 
