@@ -4,9 +4,10 @@ import { ProjectError, unknownName, type Place } from './errors.ts'
 
 /** Only this file imports the template library. Its own types do not resolve, so it is typed here. */
 
-const tokenShape = z.object({ type: z.string(), value: z.string() })
-
-export type Token = z.output<typeof tokenShape>
+export interface Token {
+  readonly type: string
+  readonly value: string
+}
 
 /** A parsed template. */
 export interface Program {
@@ -19,7 +20,7 @@ interface Environment {
 
 const { tokenize, parse, Environment, Interpreter } = z
   .object({
-    tokenize: z.custom<(text: string) => unknown>(isFunction),
+    tokenize: z.custom<(text: string) => readonly Token[]>(isFunction),
     parse: z.custom<(tokens: Token[]) => Program>(isFunction),
     Environment: z.custom<new () => Environment>(isFunction),
     Interpreter:
@@ -31,11 +32,6 @@ const { tokenize, parse, Environment, Interpreter } = z
 
 /** Renders a parsed template; the functions among `globals` get plain arguments. */
 export type Template = (globals: Readonly<Record<string, unknown>>) => string
-
-/** Tokens of a template, with dbt's white space rules. */
-function lex(text: string): Token[] {
-  return z.array(tokenShape).parse(tokenize(text))
-}
 
 export function parsed(tokens: readonly Token[]): Program {
   return parse([...tokens])
@@ -91,12 +87,12 @@ export function isTag(part: Part): part is Tag {
   return 'kind' in part
 }
 
-/** Groups the tokens of each tag. @throws the library's error for an invalid template. */
+/** Groups the tokens of each tag, with dbt's white space rules. @throws the library's error for an invalid template. */
 export function gather(text: string): Part[] {
   const lineOf = lineFinder(text)
   const parts: Part[] = []
   let open: PlacedToken[] = []
-  for (const token of lex(text)) {
+  for (const token of tokenize(text)) {
     if (token.type === 'Text') {
       parts.push(token)
       continue
