@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Interval } from '../../src/lake/ledger.ts'
 import type { Lake } from '../support/lake.ts'
 
 /** Lands the nights of a golden lake: all of them, or those that `isChosen`. */
@@ -9,14 +10,17 @@ export async function landGolden(
   isChosen: (night: string) => boolean = () => true,
 ): Promise<void> {
   const nights = (await readdir(join(folder, 'input'))).sort().filter(isChosen)
-  for (const fetched of nights) await land(lake, folder, fetched)
+  const intervals: Interval[] = []
+  for (const fetched of nights) intervals.push(...(await write(lake, folder, fetched)))
+  await lake.record(...intervals)
 }
 
 /**
- * Lands the answers of one night: each line between the first and the last is a row, as served.
+ * Writes the answers of one night: each line between the first and the last is a row, as served.
  * An answer without days belongs to that night.
  */
-async function land(lake: Lake, folder: string, fetched: string): Promise<void> {
+async function write(lake: Lake, folder: string, fetched: string): Promise<Interval[]> {
+  const intervals: Interval[] = []
   for (const file of await readdir(join(folder, 'input', fetched))) {
     const text = await readFile(join(folder, 'input', fetched, file), 'utf8')
     const lines = text.trim().split('\n').slice(1, -1)
@@ -25,9 +29,11 @@ async function land(lake: Lake, folder: string, fetched: string): Promise<void> 
     for (let day = first; day <= last; day = nextDay(day)) {
       const rows = lines.filter((line) => days === null || line.includes(`"date":"${day}"`))
       const items = rows.map((line) => line.replace(/,$/, ''))
-      await lake.land(file.replace('.json', ''), day, `${fetched}T05:00:00Z`, items)
+      const resource = file.replace('.json', '')
+      intervals.push(await lake.write(resource, day, `${fetched}T05:00:00Z`, items))
     }
   }
+  return intervals
 }
 
 function nextDay(day: string): string {

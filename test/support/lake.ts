@@ -41,6 +41,17 @@ export class Lake {
     items: Items,
     request = `/${resource}?startDate=${date}`,
   ): Promise<void> {
+    await this.record(await this.write(resource, date, at, items, request))
+  }
+
+  /** Writes one version of one day, which is the current one once it is recorded. */
+  async write(
+    resource: string,
+    date: string,
+    at: string,
+    items: Items,
+    request = `/${resource}?startDate=${date}`,
+  ): Promise<Interval> {
     const day = parseDay(date, 'the day')
     const folder = rawFolder(this.data, this.orgId, resource, day)
     const texts = items.map((item) => (typeof item === 'string' ? item : JSON.stringify(item)))
@@ -48,7 +59,7 @@ export class Lake {
     const file = versionName(Date.parse(at), digest)
     await mkdir(folder, { recursive: true })
     await writeRaw(join(folder, file), texts, { at, request })
-    await this.record({
+    return {
       resource,
       day,
       status: items.length === 0 ? 'empty' : 'landed',
@@ -61,7 +72,7 @@ export class Lake {
       sha256: 'not verified here',
       digest,
       error: null,
-    })
+    }
   }
 
   async record(...intervals: Interval[]): Promise<void> {
@@ -108,24 +119,26 @@ export class Lake {
   }
 }
 
+/** One for all files that a process writes. */
+let writer: Promise<Database> | undefined
+
 async function writeRaw(
   path: string,
   items: readonly string[],
   { at, request }: { readonly at: string; readonly request: string },
 ): Promise<void> {
-  const database = await Database.open(':memory:')
-  try {
-    await database.rows(
-      `create table items as select unnest(from_json(cast($items as varchar), '["VARCHAR"]')) as item`,
-      { items: JSON.stringify(items) },
-    )
-    await database.run(`copy (
-      select item, cast(row_number() over () - 1 as bigint) as ordinal, cast(1 as bigint) as page,
+  writer ??= Database.open(':memory:')
+  const database = await writer
+  await database.rows(
+    `copy (
+      select item, cast(ordinal - 1 as bigint) as ordinal, cast(1 as bigint) as page,
         timestamptz ${literal(at)} as fetched_at, ${literal(request)} as request,
         ${literal(`req ${at}`)} as request_id, 'run' as run_id
-      from items
-    ) to ${literal(path)} (format parquet, kv_metadata {request_id: ${literal(`req ${at}`)}})`)
-  } finally {
-    database.close()
-  }
+      from (
+        select unnest(items) as item, generate_subscripts(items, 1) as ordinal
+        from (select from_json(cast($items as varchar), '["VARCHAR"]') as items)
+      )
+    ) to ${literal(path)} (format parquet, kv_metadata {request_id: ${literal(`req ${at}`)}})`,
+    { items: JSON.stringify(items) },
+  )
 }
