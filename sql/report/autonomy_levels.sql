@@ -1,8 +1,15 @@
+-- The platform rounds its shares. A week whose shares add up to clearly more than
+-- all tool calls has none.
 select
     org_id,
     cast(week_start_date as varchar) as week,
     autonomy_level as level,
-    round(share, 4) as share
+    case
+        when
+            min(share) over (partition by org_id, week_start_date) >= 0
+            and sum(share) over (partition by org_id, week_start_date) < 1.005
+        then round(share, 4)
+    end as share
 from main.mart_autonomy_level_week
 inner join chosen using (org_id)
 where week_start_date >= first_day and week_start_date + 6 <= data_through

@@ -1,5 +1,6 @@
 -- At most 50 points on the curve of each of the last three months, each for
--- five people or more.
+-- five people or more. A month without credits, or in which a person has credits
+-- below zero, has no curve.
 with
     points as (
         select
@@ -26,4 +27,5 @@ select
     round(max(cumulative_share), 4) as share_of_credits
 from points
 group by org_id, month_start_date, point
+qualify max(share_of_credits) over (partition by org_id, month_start_date) <= 1
 order by org_id, month_start_date, share_of_users

@@ -1,4 +1,5 @@
 -- The 12 most used tools and the 12 most used MCP servers of each length of period.
+-- Calls below zero leave no whole to have a share of.
 with
     used as (
         select 'tool' as kind, org_id, activity_date, tool_name as name, invocations
@@ -37,6 +38,7 @@ with
         select
             *,
             sum(invocations) over (partition by kind, org_id, days) as all_invocations,
+            min(invocations) over (partition by kind, org_id, days) as fewest,
             count(*) over (partition by kind, org_id, days) as names,
             row_number() over (
                 partition by kind, org_id, days
@@ -51,7 +53,10 @@ select
     days,
     name,
     cast(invocations as double) as invocations,
-    round(cast(invocations as double) / nullif(all_invocations, 0), 4) as share,
+    case
+        when fewest >= 0
+        then round(cast(invocations as double) / nullif(all_invocations, 0), 4)
+    end as share,
     names
 from ranked
 where place <= 12

@@ -17,7 +17,7 @@ export const activeUsers = defineChart({
   about: 'People active on a day, in its last 7 days, and in its last 30 days',
   compared: 'dashed: the last 7 days',
   metrics: ['weekly_active_users', 'monthly_active_users', 'stickiness'],
-  how: 'A person is active on a day with any activity.',
+  how: 'A person is active on a day with any activity. Where people have more days together than the active people of the last 30 days can have, there is no stickiness.',
   columns: {
     day: 'Day',
     daily: 'That day',

@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 const text = z.string()
 const number = z.coerce.number()
-/** NULL if the platform did not serve it, or if it concerns too few people. */
+/** NULL if the platform did not serve it, contradicts itself, or if it concerns too few people. */
 const count = number.nullable()
 
 function rows<Shape extends z.ZodRawShape>(shape: Shape) {
@@ -51,7 +51,7 @@ const datasets = {
   usage_groups: rows({ active_days: number, users: number }),
   seats: rows({ status: text, people: number }),
   model_weeks: rows({ week: text, model: text, place: number, billable_tokens: count }),
-  cache_weeks: rows({ week: text, share: number }),
+  cache_weeks: rows({ week: text, share: count }),
   month_days: rows({
     month: text,
     day_of_month: number,
@@ -125,7 +125,7 @@ const datasets = {
     repository: text,
     passing: number,
     evaluated: number,
-    pass_rate: number,
+    pass_rate: count,
   }),
   anomaly_days: rows({
     day: text,

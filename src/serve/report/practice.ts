@@ -1,6 +1,6 @@
 import { defineChart } from './chart.ts'
 import { inRange, largest, newest, sum, type View } from './view.ts'
-import { amount, counted, dayText, nameText, percent } from './words.ts'
+import { amount, capital, counted, dayText, nameText, percent } from './words.ts'
 
 export const autonomy = defineChart({
   id: 'autonomy',
@@ -26,7 +26,7 @@ export const autonomy = defineChart({
 export const autonomyLevels = defineChart({
   id: 'autonomy-levels',
   about: 'Share of tool calls at each level of autonomy, by week',
-  how: 'The daily shares that the platform serves, weighted by the tool calls of the day.',
+  how: 'The daily shares that the platform serves, weighted by the tool calls of the day. A week whose shares add up to more than all calls has none.',
   columns: { week: 'Week of', level: 'Level', share: 'Share of tool calls' },
   empty: 'No whole week with levels of autonomy is known yet',
   rows: (view) => inRange(view, view.organisation.autonomy_levels, ({ week }) => week),
@@ -35,7 +35,9 @@ export const autonomyLevels = defineChart({
       newest(rows, ({ week }) => week),
       ({ share }) => share,
     )
-    return `${percent(most?.share)} of tool calls ran at ${nameText(most?.level ?? 'no level')} in the last whole week`
+    return most === undefined || most.share === null
+      ? 'No share of a level of autonomy is known for the last whole week'
+      : `${percent(most.share)} of tool calls ran at ${nameText(most.level)} in the last whole week`
   },
 })
 
@@ -47,8 +49,7 @@ export const tools = defineChart({
   columns: { name: 'Tool', invocations: 'Calls', share: 'Share of calls' },
   empty: 'No tool was called',
   rows: (view) => ofKind(view, 'tool'),
-  finding: (rows) =>
-    `${nameText(rows[0]?.name ?? 'None')} is the most used of ${counted(rows[0]?.names ?? 0, 'tool')}: ${percent(rows[0]?.share)} of calls`,
+  finding: (rows) => mostUsed(rows, 'tool'),
 })
 
 export const servers = defineChart({
@@ -59,14 +60,19 @@ export const servers = defineChart({
   columns: { name: 'MCP server', invocations: 'Calls', share: 'Share of calls' },
   empty: 'No MCP server was used',
   rows: (view) => ofKind(view, 'server'),
-  finding: (rows) =>
-    `${nameText(rows[0]?.name ?? 'None')} is the most used of ${counted(rows[0]?.names ?? 0, 'MCP server')}: ${percent(rows[0]?.share)} of calls`,
+  finding: (rows) => mostUsed(rows, 'MCP server'),
 })
 
 function ofKind({ organisation, days }: View, kind: 'tool' | 'server') {
   return organisation.tools
     .filter((row) => row.kind === kind && row.days === days)
     .map(({ name, invocations, share, names }) => ({ name, invocations, share, names }))
+}
+
+function mostUsed([first]: Readonly<ReturnType<typeof ofKind>>, kind: string): string {
+  if (first === undefined) return ''
+  const most = `${nameText(first.name)} is the most used of ${counted(first.names, kind)}`
+  return first.share === null ? most : `${most}: ${percent(first.share)} of calls`
 }
 
 export const clients = defineChart({
@@ -116,7 +122,7 @@ export const output = defineChart({
 export const readiness = defineChart({
   id: 'readiness',
   about: 'Share of readiness criteria that pass, by repository and day of report',
-  how: 'Passing evaluations over all evaluations of the reports of a day; skipped criteria and reports without a date do not count.',
+  how: 'Passing evaluations over all evaluations of the reports of a day; skipped criteria and reports without a date do not count. Where a criterion passes more often than it was evaluated, there is no share.',
   columns: {
     day: 'Day',
     repository: 'Repository',
@@ -133,10 +139,27 @@ export const readiness = defineChart({
   finding: (rows) => {
     const repositories = new Map(rows.map((row) => [row.repository, row]))
     const last = [...repositories.values()]
-    const share = sum(last.map((row) => row.passing)) / sum(last.map((row) => row.evaluated))
-    return `${percent(share)} of criteria pass in the newest reports of ${counted(last.length, 'repository', 'repositories')}`
+    const known = last.filter((row) => row.pass_rate !== null)
+    const others = last.length - known.length
+    const share = sum(known.map((row) => row.passing)) / sum(known.map((row) => row.evaluated))
+    return capital(
+      [
+        ...(known.length === 0
+          ? []
+          : [
+              `${percent(share)} of criteria pass in the newest reports of ${repositoriesText(known.length)}`,
+            ]),
+        ...(others === 0
+          ? []
+          : [`the numbers of ${repositoriesText(others)} contradict each other`]),
+      ].join('; '),
+    )
   },
 })
+
+function repositoriesText(count: number): string {
+  return counted(count, 'repository', 'repositories')
+}
 
 export const people = defineChart({
   id: 'people',

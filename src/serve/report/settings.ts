@@ -126,8 +126,9 @@ export const hookRecording = defineChart({
     const runs = sum(rows.map((row) => row.recording_runs))
     const recorded = sum(rows.map((row) => row.recorded))
     const events = `${counted(recorded, 'hook event is', 'hook events are')} recorded in ${rangeName(view)}`
-    return runs === 0
-      ? `${events}; the platform counted no run of the recording hook`
+    if (runs === 0) return `${events}; the platform counted no run of the recording hook`
+    return recorded > runs
+      ? `${events}, more than the ${amount(runs)} runs of the recording hook that the platform counted`
       : `${events}: ${percent(recorded / runs)} of the runs of the recording hook`
   },
 })

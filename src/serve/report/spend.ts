@@ -1,6 +1,6 @@
 import { defineChart } from './chart.ts'
 import type { Row } from './data.ts'
-import { ABOUT_TEAMS, inRange, newest, rangeName, sum, teamsOf, totals } from './view.ts'
+import { ABOUT_TEAMS, inRange, newest, rangeName, shareOf, sum, teamsOf, totals } from './view.ts'
 import {
   amount,
   change,
@@ -55,7 +55,8 @@ export const modelSpend = defineChart({
       ([model]) => !isResidual(model),
     )
     if (top === undefined || all === 0) return 'No credits were spent'
-    return `${nameText(top[0])} took ${percent(top[1] / all)} of the credits in ${rangeName(view)}`
+    const share = shareOf(top[1], all)
+    return `${nameText(top[0])} took ${creditsText(share, top[1])} in ${rangeName(view)}`
   },
 })
 
@@ -65,7 +66,7 @@ export const teamSpend = defineChart({
   about: 'Credits by team; the table has active people too',
   compared: 'the line: credits',
   metrics: ['team_credits'],
-  how: `${ABOUT_TEAMS} The latter have no bar: it would press all others to the left. Left out are credits that no person is named for, and teams with fewer than five active people in the period, or in a part of it that other periods are made of; where these teams have fewer than five people together, so is the next larger one.`,
+  how: `${ABOUT_TEAMS} The latter have no bar: it would press all others to the left. Left out are credits that no person is named for, and teams with fewer than five active people in the period, or in a part of it that other periods are made of; where these teams have fewer than five people together, so is the next larger one. Teams have no share of the credits where they have more together than the platform counts for the organisation.`,
   columns: {
     team: 'Team',
     billable_tokens: 'Credits',
@@ -88,15 +89,18 @@ export const teamSpend = defineChart({
   finding: (rows, view) => {
     const most = rows.find(({ team }) => !isResidual(team)) ?? rows[0]
     const all = totals({ ...view, team: null }).now?.billable_tokens ?? 0
-    if (most === undefined || all === 0) return 'No team spent credits'
-    return `${teamText(most.team)} used ${percent((most.billable_tokens ?? 0) / all)} of the credits in ${rangeName(view)}`
+    const used = sum(rows.map((row) => row.billable_tokens))
+    if (most === undefined || used === 0) return 'No team spent credits'
+    const isPart = shareOf(used, all) !== null
+    const share = isPart ? shareOf(most.billable_tokens ?? 0, all) : null
+    return `${teamText(most.team)} used ${creditsText(share, most.billable_tokens)} in ${rangeName(view)}`
   },
 })
 
 export const concentration = defineChart({
   id: 'concentration',
   about: 'Share of the credits that the people with most of them used, by month',
-  how: 'People are ordered by their credits of a month, the highest first. Each point is of five people or more; left out below ten. A steep curve means that few people use most.',
+  how: 'People are ordered by their credits of a month, the highest first. Each point is of five people or more; left out below ten. A steep curve means that few people use most. A month in which a person has credits below zero has no curve.',
   columns: {
     month: 'Month',
     share_of_users: 'Share of people',
@@ -116,14 +120,18 @@ export const cache = defineChart({
   id: 'cache',
   about: 'Share of all input tokens that were read from the cache, by week',
   metrics: ['cache_share'],
-  how: 'Only whole weeks, and of them the days with all of these numbers. The platform serves them for the organisation alone.',
+  how: 'Only whole weeks, and of them the days with all of these numbers. The platform serves them for the organisation alone. A week with a day on which more tokens were read from the cache than were input has no share.',
   columns: { week: 'Week of', share: 'Read from the cache' },
   empty: 'No whole week with tokens of the cache is known yet',
   rows: (view) => inRange(view, view.organisation.cache_weeks, ({ week }) => week),
   finding: (rows) => {
-    const [first, last] = [rows[0]?.share, rows.at(-1)?.share]
+    const [first, last] = [rows[0]?.share ?? null, rows.at(-1)?.share ?? null]
+    if (last === null)
+      return 'The tokens of the cache contradict the input tokens in the last whole week'
     const now = `${percent(last)} of input tokens were read from the cache in the last whole week`
-    return rows.length < 2 ? now : `${now}; ${percent(first)} at the start of the period`
+    return rows.length < 2 || first === null
+      ? now
+      : `${now}; ${percent(first)} at the start of the period`
   },
 })
 
@@ -150,6 +158,11 @@ export const efficiency = defineChart({
     return `Each million credits came with ${amount(last?.commits)} commits and ${amount(last?.files)} files in the last whole week`
   },
 })
+
+/** `40% of the credits`, or without a share `1.2M credits`. */
+function creditsText(share: number | null, credits: number | null): string {
+  return share === null ? `${amount(credits)} credits` : `${percent(share)} of the credits`
+}
 
 /** Names with the sums of their values, the largest first. */
 function byName(values: readonly (readonly [string, number | null])[]): [string, number][] {

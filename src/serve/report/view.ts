@@ -115,6 +115,13 @@ export function sum(values: readonly (number | null)[]): number {
   return values.reduce<number>((total, value) => total + (value ?? 0), 0)
 }
 
+/** A part as a share of its whole; null where it cannot be one, because numbers contradict each other. */
+export function shareOf(part: number, whole: number): number | null {
+  const share = part / whole
+  // sums of doubles depend on their order
+  return share >= 0 && share < 1 + 1e-9 ? share : null
+}
+
 /** The row with the highest value; unknown values do not count. */
 export function largest<T>(rows: readonly T[], of: (row: T) => number | null): T | undefined {
   return rows.toSorted((a, b) => (of(b) ?? 0) - (of(a) ?? 0))[0]

@@ -305,7 +305,10 @@ function titleOfDays(row: { readonly active_days: number; readonly users: number
 
 /** The repositories with the lowest readiness; more than eight lines look alike. */
 function lowest(rows: readonly Row<'readiness'>[], width: number): Options {
-  const shown = rows.toSorted((a, b) => a.pass_rate - b.pass_rate).slice(0, 12)
+  const shown = rows
+    .flatMap((row) => (row.pass_rate === null ? [] : [{ ...row, pass_rate: row.pass_rate }]))
+    .toSorted((a, b) => a.pass_rate - b.pass_rate)
+    .slice(0, 12)
   return bars(
     shown.map((row) => ({
       ...{ name: shortName(row), value: row.pass_rate, text: percent(row.pass_rate) },
