@@ -8,6 +8,7 @@ import { Bench, writeFiles, type Files } from './fixture.ts'
 import { folderOfFile } from '../support/folders.ts'
 
 const HEADER = 'org_id,member,seats,valid_from\n'
+const PRICED = 'member,seats,valid_from,price\n'
 
 /** A seed with a file of its own that is empty, and a table that reads it. */
 const SEEDED: Files = {
@@ -32,6 +33,7 @@ seeds: {tiny: {+schema: seeds}}
         data_tests: [not_null]
       - name: seats
         description: Seats.
+        config: {meta: {minimum: 0}}
       - name: valid_from
         description: Since when.
 `,
@@ -175,6 +177,13 @@ it('a CSV file of no seed causes a warning', async () => {
 
 describe('a seed file is refused with its line, and the warehouse stays, because of', () => {
   const good = ',a,1,2026-01-14\n'
+  const priced = {
+    ...SEEDED,
+    'seeds/teams.yml': `${(SEEDED['seeds/teams.yml'] ?? '').replace(': date}', ': date, price: double}')}      - name: price
+        description: Price.
+        config: {meta: {minimum: 0.5}}
+`,
+  }
   const latin = Buffer.from(`${HEADER}${good},Jürgen,1,2026-01-14\n`, 'latin1')
   const cases: [string, Contents, string][] = [
     [
@@ -214,6 +223,31 @@ describe('a seed file is refused with its line, and the warehouse stays, because
       "teams.csv:5: column 'seats': '12.5' is not a whole number",
     ],
     [
+      'a number below the least one',
+      `${HEADER},"a\nb",0,2026-01-14\n\n,b,-5,2026-01-14\n`,
+      "teams.csv:5: column 'seats': '-5' is below 0 | Write a number of 0 or more.",
+    ],
+    [
+      'a decimal number below the least one',
+      `${PRICED}a,1,2026-01-14,0.5\nb,1,2026-01-14,\nc,1,2026-01-14, 4e-1\n`,
+      "teams.csv:4: column 'price': ' 4e-1' is below 0.5 | Write a number of 0.5 or more.",
+    ],
+    [
+      'a number that is infinite',
+      `${PRICED}a,1,2026-01-14,1e999\n`,
+      "teams.csv:2: column 'price': '1e999' is not a number | Write it with a decimal point",
+    ],
+    [
+      'a text that a double may hold',
+      `${PRICED}a,1,2026-01-14,1\nb,1,2026-01-14,nan\n`,
+      "teams.csv:3: column 'price': 'nan' is not a number",
+    ],
+    [
+      'a date that never comes',
+      `${HEADER}${good},b,1,infinity\n`,
+      "teams.csv:3: column 'valid_from': 'infinity' is not a date",
+    ],
+    [
       'a line with a field too few',
       `${HEADER}${good},b,1\n`,
       "teams.csv:3: the line has 3 fields, the first line has 4 | A field with ',' must be in double quotes.",
@@ -251,9 +285,10 @@ describe('a seed file is refused with its line, and the warehouse stays, because
   ]
   it.each(cases)('%s', async (_, text, message) => {
     const { bench, build } = await seeded()
-    await build({})
+    await build({}, priced)
     const before = await sha256OfFile(bench.target)
-    const error: unknown = await build({ 'teams.csv': text }).catch((thrown: unknown) => thrown)
+    const own = { 'teams.csv': text }
+    const error: unknown = await build(own, priced).catch((thrown: unknown) => thrown)
     if (!(error instanceof UsageError)) throw error
     expect(error.exitCode).toBe(2)
     const shown = [error.message, ...(error.hint === undefined ? [] : [error.hint])].join(' | ')

@@ -166,23 +166,50 @@ export async function explainSeed(db: Database, seed: Seed): Promise<ProjectErro
 }
 
 /**
- * Rejects what DuckDB accepts and the yml forbids: a number that would be rounded, an empty value,
- * and a key that occurs on two lines.
+ * Rejects what DuckDB accepts and the yml forbids: a number that would be rounded, is infinite or
+ * below the `minimum` of its column, an empty value, and a key that occurs on two lines.
  *
  * @throws ProjectError with the line.
  */
 export async function verifySeed(db: Database, seed: Seed): Promise<void> {
   const texts = readSql('texts', seed.csv, {}, {})
-  for (const [name, type] of Object.entries(seed.types)) {
-    if (type !== 'bigint' || !seed.csv.header.includes(name)) continue
-    const sql = fill(statement('seeds/not_whole'), { texts, column: identifier(name) })
-    const [row] = valueRows.parse(await db.rows(sql))
-    if (row !== undefined) throw wrongValue(await placeOf(seed, row.record), name, row.value, type)
+  for (const { name, meta } of seed.columns) {
+    const type = seed.types[name]
+    if (type === undefined || !seed.csv.header.includes(name)) continue
+    await refuseWrong(db, seed, { name, type, minimum: meta['minimum'] }, texts)
   }
   for (const test of seed.tests) {
     if (test.severity === 'error') await refuseTwice(db, seed, test, texts)
   }
   for (const column of requiredColumns(seed.tests)) await refuseEmpty(db, seed, column, texts)
+}
+
+const NOT_OF_TYPE = {
+  bigint: 'seeds/not_whole',
+  double: 'seeds/not_finite',
+  date: 'seeds/not_finite',
+}
+
+async function refuseWrong(
+  db: Database,
+  seed: Seed,
+  { name, type, minimum }: { name: string; type: SeedType; minimum: unknown },
+  texts: string,
+): Promise<void> {
+  if (type === 'varchar' || type === 'boolean') return
+  const values = { texts, column: identifier(name), type }
+  const first = async (sql: string) => valueRows.parse(await db.rows(sql))[0]
+  const wrong = await first(fill(statement(NOT_OF_TYPE[type]), values))
+  if (wrong !== undefined) {
+    throw wrongValue(await placeOf(seed, wrong.record), name, wrong.value, type)
+  }
+  if (typeof minimum !== 'number') return
+  const low = await first(fill(statement('seeds/below'), { ...values, minimum: String(minimum) }))
+  if (low === undefined) return
+  const problem = `column '${name}': '${low.value}' is below ${minimum}`
+  throw new ProjectError(await placeOf(seed, low.record), problem, {
+    hint: `Write a number of ${minimum} or more.`,
+  })
 }
 
 /** The columns that need a value in every line. */
