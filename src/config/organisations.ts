@@ -82,7 +82,11 @@ export function organisationsInCsv(text: string, file: string) {
       hint: `The first line names the columns: ${columns.join(',')}.`,
     })
   }
-  if (csv.lines.length === 0) throw new UsageError(`${file}:2: the file contains no organisation`)
+  if (csv.lines.length === 0) {
+    throw new UsageError(`${file}:2: the file contains no organisation`, {
+      hint: 'Write one organisation per line below the first line.',
+    })
+  }
   const lineOf = new Map<string, number>()
   return csv.lines.map(({ number, fields }) =>
     atLine(file, number, () => {
@@ -90,7 +94,11 @@ export function organisationsInCsv(text: string, file: string) {
       const settings = Object.fromEntries(given)
       const name = settings['name'] ?? ''
       const first = lineOf.get(name)
-      if (first !== undefined) throw new UsageError(`'${name}' is already in line ${first}`)
+      if (first !== undefined) {
+        throw new UsageError(`column 'name': '${name}' is already in line ${first}`, {
+          hint: 'Remove one of the two lines.',
+        })
+      }
       lineOf.set(name, number)
       return { place: `${file}:${number}`, settings }
     }),

@@ -30,7 +30,11 @@ export function readCsv(text: string, file: string) {
     name.toLowerCase(),
   )
   const twice = columns.find((name, at) => name !== '' && columns.indexOf(name) < at)
-  if (twice !== undefined) throw new UsageError(`${file}:1: column '${twice}' appears twice`)
+  if (twice !== undefined) {
+    throw new UsageError(`${file}:1: column '${twice}' appears twice`, {
+      hint: 'Remove one of the two columns.',
+    })
+  }
   const numbered = lines.map((line, index) => ({ line, number: index + 2 }))
   return {
     /** The first line as it is. */
@@ -40,7 +44,7 @@ export function readCsv(text: string, file: string) {
       .filter(({ line }) => line.trim() !== '')
       .map(({ line, number }): CsvLine => ({
         number,
-        fields: () => recordOf(fieldsOf(line, delimiter), columns),
+        fields: () => recordOf(fieldsOf(line, delimiter), columns, delimiter),
       })),
   }
 }
@@ -68,13 +72,21 @@ export function atLine<T>(file: string, line: number, work: () => T): T {
   }
 }
 
-function recordOf(fields: readonly string[], columns: readonly string[]): Record<string, string> {
+function recordOf(
+  fields: readonly string[],
+  columns: readonly string[],
+  delimiter: string,
+): Record<string, string> {
   if (fields.length !== columns.length) {
     const what = fields.length === 1 ? '1 field' : `${fields.length} fields`
-    throw new UsageError(`${what} instead of ${columns.length}`)
+    throw new UsageError(`the line has ${what}, the first line has ${columns.length}`, {
+      hint: `A field with '${delimiter}' must be in double quotes.`,
+    })
   }
   return Object.fromEntries(columns.map((name, at) => [name, fields[at] ?? '']))
 }
+
+const QUOTING = 'Quote the whole field on one line, and write a double quote in it twice.'
 
 /** The fields of one line, trimmed. A quoted field may hold the delimiter, and doubled quotes. */
 function fieldsOf(line: string, delimiter: string): string[] {
@@ -85,10 +97,14 @@ function fieldsOf(line: string, delimiter: string): string[] {
     const quoted = /^ *"((?:[^"]|"")*)" */.exec(line.slice(at))
     const end = quoted === null ? line.indexOf(delimiter, at) : at + quoted[0].length
     const field = quoted?.[1]?.replaceAll('""', '"') ?? line.slice(at, end < 0 ? undefined : end)
-    if (quoted === null && field.includes('"')) throw new UsageError('a quote that is not closed')
+    if (quoted === null && field.includes('"')) {
+      throw new UsageError('a double quote is not closed', { hint: QUOTING })
+    }
     fields.push(field.trim())
     if (end < 0 || end >= line.length) return fields
-    if (line[end] !== delimiter) throw new UsageError('text after a closing quote')
+    if (line[end] !== delimiter) {
+      throw new UsageError('text follows a closing double quote', { hint: QUOTING })
+    }
     at = end + 1
   }
 }

@@ -85,10 +85,14 @@ describe('a CSV file of organisations', () => {
     [
       'a repeated name',
       [HEADER, 'a,https://a,A', 'a,https://b,B'],
-      "{csv}:3: 'a' is already in line 2",
+      "{csv}:3: column 'name': 'a' is already in line 2",
     ],
-    ['a missing field', [HEADER, 'a,https://a'], '{csv}:2: 2 fields instead of 3'],
-    ['an unclosed quote', [HEADER, '"a,https://a,A'], '{csv}:2: a quote that is not closed'],
+    [
+      'a missing field',
+      [HEADER, 'a,https://a'],
+      '{csv}:2: the line has 2 fields, the first line has 3',
+    ],
+    ['an unclosed quote', [HEADER, '"a,https://a,A'], '{csv}:2: a double quote is not closed'],
   ])('with %s is refused with the line number', async (_, lines, message) => {
     await expect(configOf(lines)).rejects.toThrow(message)
     await expect(configOf(lines)).rejects.toBeInstanceOf(UsageError)

@@ -250,10 +250,14 @@ describe('limits set --csv', () => {
     ['the word null', 'ada@acme.example,null', /the limit: 'null' is not/],
     ['the word None', 'ada@acme.example,None', /the limit: 'None' is not/],
     ['a user that is not an e-mail address', 'ada,1000', /'ada' is not an e-mail address/],
-    ['a field too many', 'ada@acme.example,1000,x', /3 fields instead of 2/],
-    ['a field too few', 'ada@acme.example', /1 field instead of 2/],
-    ['an unclosed quote', '"ada@acme.example,1000', /a quote that is not closed/],
-    ['text after a closing quote', '"ada@acme.example"x,1000', /text after a closing quote/],
+    ['a field too many', 'ada@acme.example,1000,x', /the line has 3 fields, the first line has 2/],
+    ['a field too few', 'ada@acme.example', /the line has 1 field, the first line has 2/],
+    ['an unclosed quote', '"ada@acme.example,1000', /a double quote is not closed/],
+    [
+      'text after a closing quote',
+      '"ada@acme.example"x,1000',
+      /text follows a closing double quote/,
+    ],
     ['a repeated user', 'USER3@acme.example,9', /USER3@acme\.example is already in line 5/],
   ])('refuses %s in line 57 with the line number, before any request', async (_, line, message) => {
     const { run, emulator } = await stage()

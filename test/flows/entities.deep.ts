@@ -348,7 +348,7 @@ describe('sessions and messages', () => {
     const [emulator, data] = [await platform(), await temporaryFolder()]
     await writeAtomic(join(data, 'seeds', 'sessions.csv'), 'session_id\na,b\n')
     await expect(night(emulator, data, { only })).rejects.toThrow(
-      'sessions.csv:2: 2 fields instead of 1',
+      'sessions.csv:2: the line has 2 fields, the first line has 1',
     )
     await writeAtomic(join(data, 'seeds', 'sessions.csv'), 'id\na\n')
     await expect(night(emulator, data, { only })).rejects.toThrow(

@@ -260,7 +260,7 @@ describe('a seed file is refused with its line, and the warehouse stays, because
     [
       'a quote that is not closed',
       `${HEADER}${good},"b,1,2026-01-14\n`,
-      'teams.csv:3: Value with unterminated quote found.',
+      'teams.csv:3: a double quote is not closed, or text follows it | Quote the whole field',
     ],
     [
       'an empty value in a column that needs one',

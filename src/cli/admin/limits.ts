@@ -156,7 +156,9 @@ const HEADER = ['email', 'limit']
 function limitsOfCsv(bytes: Uint8Array, file: string): WantedLimit[] {
   const { header, columns, lines } = readCsv(utf8Text(bytes, file), file)
   if (columns.length !== HEADER.length || !HEADER.every((name) => columns.includes(name)))
-    throw new UsageError(`${file}:1: the header is '${header.trim()}', not email,limit`)
+    throw new UsageError(`${file}:1: the header is '${header.trim()}', not email,limit`, {
+      hint: 'Write email,limit as the first line.',
+    })
   const limits = new Map<string, { readonly line: number; readonly wanted: WantedLimit }>()
   const broken: string[] = []
   for (const { number: line, fields } of lines) {
@@ -173,7 +175,11 @@ function limitsOfCsv(bytes: Uint8Array, file: string): WantedLimit[] {
     }
   }
   if (broken.length > 0) throw brokenLines(broken)
-  if (limits.size === 0) throw new UsageError(`${file}:2: the file contains no user`)
+  if (limits.size === 0) {
+    throw new UsageError(`${file}:2: the file contains no user`, {
+      hint: 'Write one user per line below the first line: ada@acme.example,5000000.',
+    })
+  }
   return [...limits.values()].map(({ wanted }) => wanted)
 }
 

@@ -157,6 +157,11 @@ export async function explainSeed(db: Database, seed: Seed): Promise<ProjectErro
     return wrongValue(place, row.column_name ?? '', value, type)
   }
   const [, fields] = /Found: (\d+)/.exec(row.message) ?? []
+  if (row.type === 'UNQUOTED VALUE' || row.message.includes('unterminated quote')) {
+    return new ProjectError(place, 'a double quote is not closed, or text follows it', {
+      hint: 'Quote the whole field, and write a double quote in it twice.',
+    })
+  }
   if (fields === undefined) return new ProjectError(place, row.message)
   const found = fields === '1' ? '1 field' : `${fields} fields`
   const problem = `the line has ${found}, the first line has ${csv.header.length}`
