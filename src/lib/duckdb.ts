@@ -36,6 +36,8 @@ interface OpenOptions {
    * number of statements.
    */
   readonly isLowMemory?: boolean
+  /** When it aborts, the running statement ends; it and later ones reject with the reason. */
+  readonly signal?: AbortSignal | undefined
 }
 
 /** A result with its column names in order, duplicates included. */
@@ -55,11 +57,18 @@ export class Database {
   readonly #instance: DuckDBInstance
   readonly #connection: DuckDBConnection
   readonly #isFirst: boolean
+  readonly #signal: AbortSignal | undefined
 
-  private constructor(instance: DuckDBInstance, connection: DuckDBConnection, isFirst: boolean) {
+  private constructor(
+    instance: DuckDBInstance,
+    connection: DuckDBConnection,
+    isFirst: boolean,
+    signal: AbortSignal | undefined,
+  ) {
     this.#instance = instance
     this.#connection = connection
     this.#isFirst = isFirst
+    this.#signal = signal
   }
 
   /** Opens a file, or `:memory:`. Extensions are never fetched; time is UTC. */
@@ -80,17 +89,17 @@ export class Database {
     if (spill !== null) {
       await connection.run(`set max_temp_directory_size = '${inMegabytes(spill)}'`)
     }
-    return new Database(instance, connection, true)
+    return new Database(instance, connection, true, options.signal)
   }
 
   /** Opens another connection to the same database, with its own temporary tables. Close it first. */
   async another(): Promise<Database> {
-    return new Database(this.#instance, await connect(this.#instance), false)
+    return new Database(this.#instance, await connect(this.#instance), false, this.#signal)
   }
 
   /** Runs one or more statements and reads nothing back. */
   async run(sql: string): Promise<void> {
-    await this.#connection.run(sql)
+    await this.#stoppable(() => this.#connection.run(sql))
   }
 
   /** Rows as objects. Positional (`$1`) or named (`$name`) parameters. */
@@ -98,13 +107,13 @@ export class Database {
     sql: string,
     parameters?: DuckDBValue[] | Record<string, DuckDBValue>,
   ): Promise<Row[]> {
-    const reader = await this.#connection.runAndReadAll(sql, parameters)
+    const reader = await this.#stoppable(() => this.#connection.runAndReadAll(sql, parameters))
     return reader.getRowObjectsJson()
   }
 
   /** The whole result with its column names and types. */
   async table(sql: string): Promise<Table> {
-    const reader = await this.#connection.runAndReadAll(sql)
+    const reader = await this.#stoppable(() => this.#connection.runAndReadAll(sql))
     return {
       columns: reader.columnNames(),
       types: reader.columnTypes().map(String),
@@ -125,9 +134,27 @@ export class Database {
     }
   }
 
-  /** Stops the running statement, which then fails with an interrupt error. */
-  interrupt(): void {
-    this.#connection.interrupt()
+  /** Repeats the interrupt, because DuckDB ignores one that comes just before a statement begins. */
+  async #stoppable<T>(statement: () => Promise<T>): Promise<T> {
+    const signal = this.#signal
+    if (signal === undefined) return statement()
+    signal.throwIfAborted()
+    let timer: NodeJS.Timeout | undefined
+    const stop = (): void => {
+      timer = setInterval(() => {
+        this.#connection.interrupt()
+      }, 50)
+    }
+    signal.addEventListener('abort', stop)
+    try {
+      return await statement()
+    } catch (error) {
+      signal.throwIfAborted()
+      throw error
+    } finally {
+      signal.removeEventListener('abort', stop)
+      clearInterval(timer)
+    }
   }
 
   close(): void {

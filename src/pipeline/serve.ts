@@ -23,12 +23,13 @@ export async function exportMarts(context: RunContext, target: ExportTarget): Pr
       runId,
       now: world.now,
       emit: world.emit,
+      signal: world.signal,
     }),
   )
 }
 
 /** What the caller chooses of a report. */
-type ReportChoice = Pick<ReportRequest, 'organisations' | 'withPeople' | 'now'>
+type ReportChoice = Pick<ReportRequest, 'organisations' | 'withPeople' | 'now' | 'signal'>
 
 /**
  * Writes a report on the published warehouse of a data folder to `path`.
@@ -50,7 +51,8 @@ export async function reportOn(
 export async function reportMarts(context: RunContext, format: ReportFormat): Promise<void> {
   const { config, world } = context
   const path = reportPath(config.dataFolder, format)
-  const choice = { organisations: [], withPeople: config.report.people, now: world.now() }
+  const { signal } = world
+  const choice = { organisations: [], withPeople: config.report.people, now: world.now(), signal }
   await timed(context, `report ${format}`, async () => {
     const { bytes } = await reportOn(config.dataFolder, choice, format, path)
     world.emit({ type: 'report.finished', path, bytes })

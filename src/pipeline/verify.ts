@@ -46,9 +46,13 @@ export async function verify(
         dataFolder,
         scratch,
         sample,
+        signal: world.signal,
         makeFacts: (database, source) => createFactViews(database, project, source),
       }),
-    )
+    ).catch((error: unknown) => {
+      world.signal.throwIfAborted()
+      throw error
+    })
     return verifiedOutcome(fetched, verification)
   } finally {
     await removeScratch(dataFolder)

@@ -10,11 +10,12 @@ import { freshnessOf } from '../lib/days.ts'
 
 /**
  * Opens the published warehouse for reading. If a run publishes meanwhile, it
- * renames a new file into place, and this reader keeps the old one.
+ * renames a new file into place, and this reader keeps the old one. Reading ends when the signal
+ * aborts.
  *
  * @throws UsageError if there is no file, or it is not a readable database.
  */
-export async function openWarehouse(path: string): Promise<Database> {
+export async function openWarehouse(path: string, signal?: AbortSignal): Promise<Database> {
   const file = await orIfMissing(stat(path), undefined)
   if (file === undefined) {
     throw new UsageError(`there is no published warehouse at ${path}`, {
@@ -23,7 +24,7 @@ export async function openWarehouse(path: string): Promise<Database> {
   }
   try {
     const tempDirectory = ownSpillFolder(dirname(path))
-    return await Database.open(path, { readOnly: true, tempDirectory })
+    return await Database.open(path, { readOnly: true, tempDirectory, signal })
   } catch (error) {
     throw new UsageError(`the warehouse ${path} cannot be read: ${sqlMessage(error)}`, {
       hint: 'Close programs that have it open for writing, or build it again: `agent-warehouse build`.',

@@ -30,41 +30,19 @@ export async function inFile<T>(
   work: (context: BuildContext) => Promise<T>,
 ): Promise<T> {
   const { tempDirectory, signal } = build
-  await using db = await Database.open(':memory:', { ...processLimits().build, tempDirectory })
+  const options = { ...processLimits().build, tempDirectory, signal }
+  await using db = await Database.open(':memory:', options)
   await using second = await db.another()
-  const release = interruptOnAbort([db, second], signal)
-  try {
-    await db.run(
-      `attach ${literal(path)} as warehouse (
-        storage_version ${literal(STORAGE_VERSION)}, recovery_mode 'no_wal_writes'
-      );
-      use warehouse`,
-    )
-    await db.run("set checkpoint_threshold = '1TB'")
-    await second.run('use warehouse')
-    const result = await work({ ...build, db, second, described: new Map() })
-    await second.run('use memory')
-    await db.run('checkpoint warehouse; use memory; detach warehouse')
-    return result
-  } finally {
-    release()
-  }
-}
-
-/** Repeats the interrupt, because DuckDB ignores one that comes just before a statement begins. */
-function interruptOnAbort(
-  databases: readonly Database[],
-  signal: AbortSignal | undefined,
-): () => void {
-  let timer: NodeJS.Timeout | undefined
-  const stop = (): void => {
-    timer = setInterval(() => {
-      for (const db of databases) db.interrupt()
-    }, 50)
-  }
-  signal?.addEventListener('abort', stop)
-  return () => {
-    signal?.removeEventListener('abort', stop)
-    clearInterval(timer)
-  }
+  await db.run(
+    `attach ${literal(path)} as warehouse (
+      storage_version ${literal(STORAGE_VERSION)}, recovery_mode 'no_wal_writes'
+    );
+    use warehouse`,
+  )
+  await db.run("set checkpoint_threshold = '1TB'")
+  await second.run('use warehouse')
+  const result = await work({ ...build, db, second, described: new Map() })
+  await second.run('use memory')
+  await db.run('checkpoint warehouse; use memory; detach warehouse')
+  return result
 }

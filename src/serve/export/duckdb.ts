@@ -16,9 +16,10 @@ export async function writeDatabase(
   warehouse: string,
   tables: readonly MartTable[],
   path: string,
+  signal: AbortSignal,
 ): Promise<number[]> {
   const tempDirectory = ownSpillFolder(dirname(warehouse))
-  await using database = await Database.open(':memory:', { tempDirectory })
+  await using database = await Database.open(':memory:', { tempDirectory, signal })
   await database.run(
     `attach ${literal(warehouse)} as warehouse (read_only);
     attach ${literal(path)} as export (storage_version ${literal(STORAGE_VERSION)});

@@ -24,6 +24,8 @@ interface ExportRequest {
   /** Milliseconds since the epoch. */
   readonly now: () => number
   readonly emit: (event: RunEvent) => void
+  /** When it aborts, the export ends, and rejects with the reason; the earlier one stays. */
+  readonly signal: AbortSignal
   /** Names of the tables; default: all of the schema. */
   readonly tables?: readonly string[]
 }
@@ -59,7 +61,7 @@ interface ExportedTable extends MartTable {
  */
 export async function exportTables(request: ExportRequest): Promise<ExportManifest> {
   const { target, runId, now, emit } = request
-  await using database = await openWarehouse(request.warehouse)
+  await using database = await openWarehouse(request.warehouse, request.signal)
   const all = await readTables(database)
   const meta = target === 'duckdb' ? all.filter(({ schema }) => schema === 'meta') : []
   const wanted = [...wantedTables(all, request), ...meta]
@@ -83,14 +85,15 @@ export async function exportTables(request: ExportRequest): Promise<ExportManife
 
 async function writeTables(
   database: Database,
-  { target, warehouse }: ExportRequest,
+  { target, warehouse, signal }: ExportRequest,
   tables: readonly MartTable[],
   folder: string,
 ): Promise<ExportedTable[]> {
   if (target === 'duckdb') {
     const file = 'warehouse.duckdb'
     const path = join(folder, file)
-    const written = await writing('the marts', path, () => writeDatabase(warehouse, tables, path))
+    const write = (): Promise<number[]> => writeDatabase(warehouse, tables, path, signal)
+    const written = await writing('the marts', path, write, signal)
     return tables.map((table, at) => ({ ...table, file, ...written, rows: written.rows[at] ?? 0 }))
   }
   const exported: ExportedTable[] = []
@@ -98,17 +101,23 @@ async function writeTables(
     const file = `${pathSegment(table.name)}.${target}`
     const path = join(folder, file)
     const write = (): Promise<number> => writeFile(database, target, table, path)
-    exported.push({ ...table, file, ...(await writing(table.name, path, write)) })
+    exported.push({ ...table, file, ...(await writing(table.name, path, write, signal)) })
   }
   return exported
 }
 
-async function writing<T>(what: string, path: string, write: () => Promise<T>) {
+async function writing<T>(
+  what: string,
+  path: string,
+  write: () => Promise<T>,
+  signal: AbortSignal,
+) {
   try {
     const rows = await write()
     const { sha256 } = await syncedSums(path)
     return { rows, bytes: (await stat(path)).size, sha256 }
   } catch (error) {
+    signal.throwIfAborted()
     throw new AppError(`${what} cannot be written to ${path}: ${sqlMessage(error)}`, {
       hint: 'The previous export stays in place. Fix the cause, then export again.',
       cause: error,

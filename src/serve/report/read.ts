@@ -21,6 +21,8 @@ export interface ReportRequest {
   readonly now: number
   /** The version of the package. */
   readonly version: string
+  /** When it aborts, reading ends, and rejects with the reason. @default never */
+  readonly signal?: AbortSignal
 }
 
 /**
@@ -30,7 +32,7 @@ export interface ReportRequest {
  *   unknown organisation.
  */
 export async function readReport(request: ReportRequest): Promise<ReportData> {
-  await using database = await openWarehouse(request.warehouse)
+  await using database = await openWarehouse(request.warehouse, request.signal)
   return await read(database, request).catch((error: unknown) => {
     if (!/^(Catalog|Binder) Error/.test(messageOf(error))) throw error
     throw new UsageError(`the published warehouse is of another version: ${sqlMessage(error)}`, {

@@ -51,6 +51,8 @@ interface CompareOptions {
   readonly makeFacts: (database: Database) => Promise<readonly FactTable[]>
   /** Where queries spill. */
   readonly tempDirectory: string
+  /** When it aborts, the comparison ends with an error. */
+  readonly signal: AbortSignal
 }
 
 /**
@@ -60,9 +62,9 @@ interface CompareOptions {
  * @throws UsageError if the published file lacks a table or a column.
  */
 export async function compareFacts(options: CompareOptions): Promise<Comparison> {
-  const { warehouse, intervals, tempDirectory } = options
+  const { warehouse, intervals, tempDirectory, signal } = options
   const limits = processLimits().build
-  await using database = await Database.open(':memory:', { ...limits, tempDirectory })
+  await using database = await Database.open(':memory:', { ...limits, tempDirectory, signal })
   await database.run(`attach ${literal(warehouse)} as published (read_only)`)
   await database.run(statement('verify/intervals'))
   const wanted = intervals.map(({ orgId, resource, day, isLanded }) => {

@@ -26,11 +26,12 @@ export interface FilesVerification {
   readonly damaged: readonly DamagedFile[]
 }
 
-/** Compares the current raw files of the days with the ledger's SHA-256. */
+/** Compares the current raw files of the days with the ledger's SHA-256, until the signal aborts. */
 export async function verifyFiles(
   dataFolder: string,
   orgIds: readonly string[],
   days: readonly Day[],
+  signal: AbortSignal,
 ): Promise<FilesVerification> {
   const sampled = new Set(days)
   const damaged: DamagedFile[] = []
@@ -39,6 +40,7 @@ export async function verifyFiles(
     for (const interval of (await LedgerFile.read(dataFolder, orgId)).values()) {
       const { resource, day, file, sha256: expected } = interval
       if (file === null || !sampled.has(day)) continue
+      signal.throwIfAborted()
       const path = join(rawFolder(dataFolder, orgId, resource, day), file)
       const found = await orIfMissing(sha256OfVersion(path), null)
       files += 1

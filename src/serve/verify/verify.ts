@@ -80,6 +80,8 @@ interface VerifyOptions {
   /** The data folder in which the sampled days were landed and normalized again. */
   readonly scratch: string
   readonly sample: Sample
+  /** When it aborts, the comparison ends with an error. */
+  readonly signal: AbortSignal
   /** Makes the fact tables in the database in use from the sources. */
   readonly makeFacts: (
     database: Database,
@@ -92,7 +94,7 @@ interface VerifyOptions {
  * which those days are replaced by the fresh ones.
  */
 export async function verifyWarehouse(options: VerifyOptions): Promise<Verification> {
-  const { dataFolder, scratch, sample } = options
+  const { dataFolder, scratch, sample, signal } = options
   const resources = RESOURCES.map(({ name }) => name)
   const scopes: Scope[] = []
   for (const orgId of await knownOrganisations(scratch)) {
@@ -101,7 +103,8 @@ export async function verifyWarehouse(options: VerifyOptions): Promise<Verificat
     scopes.push(scopeOf({ orgId, days: sample.days, resources, published, fresh }))
   }
   const intervals = scopes.flatMap((scope) => scope.intervals)
-  const files = await verifyFiles(dataFolder, await knownOrganisations(dataFolder), sample.days)
+  const orgIds = await knownOrganisations(dataFolder)
+  const files = await verifyFiles(dataFolder, orgIds, sample.days, signal)
   const comparison =
     intervals.length === 0
       ? { tables: 0, rows: 0, values: 0, differences: [] }
@@ -111,6 +114,7 @@ export async function verifyWarehouse(options: VerifyOptions): Promise<Verificat
           makeFacts: (database) =>
             options.makeFacts(database, (_, table) => sourceSql(options, table)),
           tempDirectory: join(scratch, 'spill'),
+          signal,
         })
   const days = [...new Set(intervals.map(({ day }) => day))].sort()
   return {

@@ -15,8 +15,12 @@ const FACT: FactTable = {
 const TABLE = `create table fct_x (
   org_id varchar, activity_date date, name varchar, n bigint, r double)`
 
-/** Rows of the warehouse, and of the platform, as SQL tuples. */
-async function compare(warehouse: readonly string[], platform: readonly string[]) {
+/** Rows of the warehouse as SQL tuples, and those of the platform or a statement that makes them. */
+async function compare(
+  warehouse: readonly string[],
+  platform: readonly string[] | string,
+  signal = new AbortController().signal,
+) {
   const folder = await temporaryFolder()
   const path = join(folder, 'warehouse.duckdb')
   const fill = (rows: readonly string[]): string =>
@@ -29,10 +33,11 @@ async function compare(warehouse: readonly string[], platform: readonly string[]
     warehouse: path,
     intervals: days.map((day) => ({ orgId: 'o', resource: 'x', day, isLanded: true })),
     makeFacts: async (memory) => {
-      await memory.run(fill(platform))
+      await memory.run(typeof platform === 'string' ? platform : fill(platform))
       return [FACT]
     },
     tempDirectory: folder,
+    signal,
   })
 }
 
@@ -42,6 +47,18 @@ const row = (day: string, name: string | null, n: string, r: string, org = 'o'):
 const A = row('2026-01-15', 'a', '1', '0.5')
 
 describe('the comparison of verify', () => {
+  it('ends when its signal aborts', async () => {
+    const stop = new AbortController()
+    const slow = `create view fct_x as
+      select 'o' as org_id, date '2026-01-15' as activity_date, 'a' as name, 1::bigint as n, i as r
+      from range(1000000000000) as a (i) where i < 0`
+    const comparing = compare([A], slow, stop.signal)
+    setImmediate(() => {
+      stop.abort(new Error('stopped'))
+    })
+    await expect(comparing).rejects.toThrow('stopped')
+  })
+
   it('counts compared rows, and finds equal rows equal: NULL, big integers, duplicates', async () => {
     const rows = [
       A,
