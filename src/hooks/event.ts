@@ -27,8 +27,9 @@ export const MAX_INPUT_BYTES = 1024 * 1024
 const KEPT_CHARACTERS = 4096
 
 /**
- * Reads standard input until its end, until `ms` have passed or until there is more than an
- * event may have, whichever is first. Never rejects.
+ * Reads standard input until its end or until `ms` have passed. Keeps the beginning of an input
+ * that is longer than an event may be, and reads the rest, because the writer would fail if the
+ * pipe was closed. Never rejects.
  */
 export function readInput(stream: Readable, ms: number): Promise<Uint8Array> {
   return new Promise((resolve) => {
@@ -41,9 +42,8 @@ export function readInput(stream: Readable, ms: number): Promise<Uint8Array> {
     }
     const timer = setTimeout(end, ms)
     stream.on('data', (chunk: Uint8Array) => {
-      chunks.push(chunk)
+      if (size <= MAX_INPUT_BYTES) chunks.push(chunk)
       size += chunk.byteLength
-      if (size > MAX_INPUT_BYTES) end()
     })
     stream.on('end', end)
     stream.on('error', end)

@@ -1,4 +1,5 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { hookFolders } from '../../src/hooks/record.ts'
 import { temporaryFolder } from '../support/helpers.ts'
@@ -74,6 +75,12 @@ describe(
       expect(Object.keys(event?.input ?? {})).toEqual(['unreadable'])
       expect(event?.text.length).toBeLessThan(20_000)
       expect(event?.text).not.toContain(PASSWORD)
+    })
+
+    it('reads a long event to its end also if it cannot be recorded', async () => {
+      const file = join(await temporaryFolder(), 'data')
+      await writeFile(file, '')
+      expect(await runHook(eventWith(BASE64), { data: file })).toEqual(SILENT)
     })
   },
 )

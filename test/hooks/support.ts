@@ -18,12 +18,13 @@ export interface HookRun {
   readonly isEndless?: boolean
 }
 
-/** Runs `hooks run` as the agent does: one object on standard input. */
+/**
+ * Runs `hooks run` as the agent does: one object on standard input. Rejects with EPIPE, as the
+ * agent's write does, if it is not read to its end.
+ */
 export function runHook(input: string | Uint8Array, run: HookRun): Promise<Outcome> {
   const child = startHook(run)
   const { stdin } = child
-  // A process that does not read to the end closes the pipe.
-  stdin?.on('error', () => undefined)
   if (run.isEndless === true) stdin?.write(input)
   else stdin?.end(input)
   return outcomeOf(child)
@@ -46,6 +47,7 @@ function outcomeOf(child: ChildProcess): Promise<Outcome> {
   child.stderr?.on('data', (chunk: Buffer) => err.push(chunk.toString()))
   return new Promise((resolve, reject) => {
     child.on('error', reject)
+    child.stdin?.on('error', reject)
     child.on('close', (code) => {
       resolve({ code, out: out.join(''), err: err.join('') })
     })

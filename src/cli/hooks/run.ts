@@ -60,18 +60,19 @@ async function take(
   { dataFolder, config, environment }: Omit<SenderStart, 'script'>,
   folders: HookFolders,
 ): Promise<void> {
+  const bytes = await readInput(process.stdin, INPUT_MS)
   makeFolder(folders.root)
   keepOutOfGit(dataFolder)
-  const bytes = await readInput(process.stdin, INPUT_MS)
   const { json, isReadable, event } = inputOf(bytes)
   const redaction = await openRedaction(dataFolder, redactionKeyIn(environment))
   const input = redaction.item('hook_events', json)
   const recordedAt = Date.now()
   const name = spoolEvent(folders, { eventId: randomUUID(), recordedAt, input })
   if (!isReadable) {
-    const most = bytes.byteLength > MAX_INPUT_BYTES ? `, more than ${MAX_INPUT_BYTES}` : ''
+    const { byteLength } = bytes
+    const bytesRead = byteLength > MAX_INPUT_BYTES ? `more than ${MAX_INPUT_BYTES}` : byteLength
     throw new Error(
-      `standard input was no JSON object (${bytes.byteLength} bytes${most}); recorded as unreadable in ${name}`,
+      `standard input was no JSON object (${bytesRead} bytes); recorded as unreadable in ${name}`,
     )
   }
   noteLast(folders, event, recordedAt)
