@@ -109,10 +109,9 @@ export class RefusedError extends CredentialError {
   }
 }
 
-/** The error for a wait that this run has no time for; the next run makes the request. */
+/** The error for a wait that lasts beyond the deadline. */
 export function deferral(message: string, cause?: unknown): DeferredError {
-  const hint = 'Try again later. What has landed is kept, and the next run continues from there.'
-  return new DeferredError(message, { hint, cause })
+  return new DeferredError(message, { hint: 'Try again later.', cause })
 }
 
 /** The error after the deadline of the run, command or client. */

@@ -1,5 +1,5 @@
 import { TransportError } from '../client/index.ts'
-import { AppError, ExitCode, messageOf, PartialError } from '../lib/errors.ts'
+import { AppError, DeferredError, ExitCode, messageOf, PartialError } from '../lib/errors.ts'
 import type { EventOf } from '../lib/events.ts'
 import type { SyncResult } from '../extract/organisation.ts'
 import { downgradeToPartial, type StageResult } from './run-context.ts'
@@ -57,9 +57,13 @@ function exitCodeOf(results: readonly OrganisationResult[], stops: readonly AppE
 
 const BY_WEIGHT: readonly ExitCode[] = [ExitCode.credential, ExitCode.usage, ExitCode.deferred]
 
+const KEPT = 'What has landed is kept; the next run continues from there.'
+
 /** Why an organisation did not finish; of failed days the record of each says why. */
 function problemsOf(result: OrganisationResult, isAlone = false): AppError[] {
   const { stoppedBy, unreachable, crashedBy } = result
+  if (stoppedBy instanceof DeferredError)
+    return [new DeferredError(stoppedBy.message, { hint: KEPT, cause: stoppedBy })]
   if (stoppedBy !== null) return [stoppedBy]
   if (unreachable !== null) return [unreachableError(unreachable, isAlone)]
   return crashedBy === undefined

@@ -16,7 +16,7 @@ import { VirtualTime } from './virtual-time.ts'
 type Call = (client: ApiClient) => Promise<unknown>
 
 const CHECK_FIRST =
-  'It is not known whether the platform made the change: check before you repeat the command.'
+  'It is not known whether the platform made the change: check before you repeat it.'
 
 /** Requests that take effect twice when they are sent twice. */
 const ONCE: readonly [string, Call][] = [

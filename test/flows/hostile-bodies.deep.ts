@@ -83,5 +83,6 @@ describe('a request that drips beyond --max-duration', () => {
     }, args)
     expect({ code, err }).toMatchObject({ code: 4 })
     expect(err).toContain('the time limit was reached')
+    expect(err).toContain('  What has landed is kept; the next run continues from there.')
   })
 })

@@ -40,7 +40,9 @@ describe('the client that the package exports', () => {
     const { url, keys } = await start()
     const client = open({ baseUrl: url, appUrl: undefined, credential: keys.manager })
     const failure = await failureOf(client.readiness.page())
-    expect(failure instanceof UsageError ? failure.hint : '').toContain('AGENT_APP_URL')
+    expect(failure).toBeInstanceOf(UsageError)
+    expect(failure.message).toContain('appUrl is not set')
+    expect(failure).toMatchObject({ hint: undefined })
   })
 
   it('ends pending requests and sends no more after its signal aborts', async () => {
@@ -59,7 +61,8 @@ describe('the client that the package exports', () => {
       sendJson(response, 429, { title: 'slow' }, { 'retry-after': '3600' })
     })
     const client = open({ ...OPTIONS, baseUrl: url, deadline: Date.now() + 60_000 })
-    expect((await failureOf(client.computers.list())).name).toBe('DeferredError')
+    const failure = await failureOf(client.computers.list())
+    expect(failure).toMatchObject({ name: 'DeferredError', hint: 'Try again later.' })
     expect(requests).toHaveLength(1)
   })
 })

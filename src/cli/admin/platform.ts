@@ -38,6 +38,8 @@ type PlatformFlags = Flags<typeof platformOptions> & Partial<ChangeFlags>
 /** Access to one organisation on the platform. */
 export interface Platform extends Changing {
   readonly client: ApiClient
+  /** The web application host, if it is configured. */
+  readonly appUrl: string | null
   /** Removes secrets from text of the platform. */
   readonly hide: (text: string) => string
   /** Reports progress on standard error. */
@@ -122,6 +124,7 @@ async function withPlatform(
     return await work({
       world,
       client: clientIn(world),
+      appUrl,
       clientIn,
       flags,
       terminal,

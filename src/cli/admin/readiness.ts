@@ -52,6 +52,12 @@ export const readiness: Group = {
 
 /** Every report once, the newest first: the platform promises no order. */
 async function reportsOf(platform: Platform, repoId?: string): Promise<Clean[]> {
+  if (platform.appUrl === null) {
+    throw new UsageError(
+      'readiness reports are on the web application host, which is not configured',
+      { hint: 'Set AGENT_APP_URL, or app_url of the organisation in agent-warehouse.yaml.' },
+    )
+  }
   const reports = new Map<unknown, Clean>()
   const query = repoId === undefined ? {} : { repoId }
   for await (const { items } of platform.client.readiness.fetchPages(query)) {

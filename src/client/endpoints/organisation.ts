@@ -163,7 +163,7 @@ export interface ReadinessPage {
 export class Readiness {
   readonly #caller: Caller | null
 
-  /** `caller`: null if the application host is not configured. */
+  /** `caller`: null without `appUrl`. */
   constructor(caller: Caller | null) {
     this.#caller = caller
   }
@@ -171,16 +171,13 @@ export class Readiness {
   /**
    * One page, with its reports exactly as served.
    *
-   * @throws UsageError for a limit below 1, and if the application host is not configured.
+   * @throws UsageError for a limit below 1, and without `appUrl`.
    */
   async fetchPage(query: ReadinessQuery = {}): Promise<Served<ReadinessPage>> {
     const { repoId, limit, startAfter } = query
     if (this.#caller === null) {
       throw new UsageError(
-        'readiness reports are on the web application host, which is not configured',
-        {
-          hint: 'Set AGENT_APP_URL, or app_url of the organisation in agent-warehouse.yaml.',
-        },
+        'readiness reports are on the web application host, and appUrl is not set',
       )
     }
     if (limit !== undefined) checkWhole('limit', limit, 1)

@@ -295,7 +295,6 @@ function toDeferred({ method }: Call, error: ApiError): DeferredError {
 function toUnknownOutcome(call: Call, error: unknown, fault: Error | undefined): unknown {
   const cause = error instanceof DeferredError ? fault : error
   if (call.method === 'GET' || !mayPass(cause)) return error
-  const hint =
-    'It is not known whether the platform made the change: check before you repeat the command.'
+  const hint = 'It is not known whether the platform made the change: check before you repeat it.'
   return new UnknownOutcomeError(messageOf(cause), { hint, cause })
 }
