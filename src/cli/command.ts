@@ -188,9 +188,16 @@ export function register(parser: Argv, [usage, purpose, what]: Entry, context: C
   })
 }
 
+/** `--no-data` and `--data.x` are unknown options: `data` would not be a text. */
+export const PARSING = {
+  'boolean-negation': false,
+  'dot-notation': false,
+  'duplicate-arguments-array': false,
+}
+
 function declare(parser: Argv, command: Command, { terminal, options }: Context): void {
   if (repeatableOf(command).length > 0) {
-    parser.parserConfiguration({ 'duplicate-arguments-array': true })
+    parser.parserConfiguration({ ...PARSING, 'duplicate-arguments-array': true })
   }
   showExamples(parser, command.examples, terminal)
   for (const [option, { isArgument, ...how }] of Object.entries(command.options)) {

@@ -3,7 +3,15 @@ import { AppError, ExitCode, UsageError } from '../lib/errors.ts'
 import { nearest, safeText } from '../lib/text.ts'
 import { explainedFault } from '../lib/disk.ts'
 import { version } from '../lib/package.ts'
-import { helpWidth, NAME, register, report, type Screen, type Terminal } from './command.ts'
+import {
+  helpWidth,
+  NAME,
+  PARSING,
+  register,
+  report,
+  type Screen,
+  type Terminal,
+} from './command.ts'
 import { COMMANDS } from './commands.ts'
 
 const EPILOGUE = `Exit codes: 0 complete, 1 unexpected error, 2 wrong usage or configuration, 3 partial (some
@@ -34,7 +42,7 @@ export async function program(argv: readonly string[], screen: Screen): Promise<
       default: false,
       describe: 'show the stack trace of an error',
     })
-    .parserConfiguration({ 'duplicate-arguments-array': false })
+    .parserConfiguration(PARSING)
     .strict()
     .demandCommand(1, 'Name a command.')
     .recommendCommands()
@@ -75,7 +83,8 @@ export async function program(argv: readonly string[], screen: Screen): Promise<
 function refuseEmpty(argv: readonly string[]): void {
   const at = argv.findIndex((each) => /^(?:--?[^=\s]+=)?\s*$/.test(each))
   if (at < 0) return
-  const name = [argv[at]?.split('=')[0]?.trim(), argv[at - 1]].find((each) => each?.startsWith('-'))
+  const names = [argv[at]?.split('=')[0]?.trim(), argv[at - 1]]
+  const name = names.find((each) => each !== '--' && each?.startsWith('-'))
   const place = name === undefined ? `argument ${at + 1}` : `the value of ${name}`
   throw new UsageError(`${place} is empty`, {
     hint: 'A shell variable that is not set results in an empty value.',

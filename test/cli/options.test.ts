@@ -103,6 +103,11 @@ describe('an empty value, as from an unset shell variable', () => {
     [['emulate', '--port', ''], 'the value of --port is empty'],
     [['demo', '--users='], 'the value of --users is empty'],
     [['build', '--select', ' '], 'the value of --select is empty'],
+    [['report', '--out', ''], 'the value of --out is empty'],
+    [['docs', '--out', ''], 'the value of --out is empty'],
+    [['sessions', 'show', ''], 'argument 3 is empty'],
+    [['sessions', 'show', '--', ''], 'argument 4 is empty'],
+    [['readiness', 'show', ''], 'argument 3 is empty'],
     [['query', ''], 'argument 2 is empty'],
     [['export', ''], 'argument 2 is empty'],
     [['rollback', '--to', ''], 'the value of --to is empty'],
@@ -194,6 +199,10 @@ describe('an unknown option', () => {
     ['computers list --organization a', 'Did you mean --organisation? See --help.'],
     ['limits set a@b.example 1 --dryrun', 'Did you mean --dry-run? See --help.'],
     ['status --quite-unlike-any', 'See --help.'],
+    ['status --no-data', 'See --help.'],
+    ['status --data.folder a', 'See --help.'],
+    ['plan --no-only', 'See --help.'],
+    ['plan --only.users a', 'See --help.'],
   ])(
     '%s exits with code 2, points to --help and suggests a similar option if there is one',
     async (line, hint) => {
