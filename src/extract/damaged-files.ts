@@ -1,7 +1,8 @@
 import { mapLimit } from '../lib/concurrency.ts'
 import { isEntityResource, isSnapshot } from '../lake/resources.ts'
 import type { Warn } from '../lib/world.ts'
-import { quarantine, type DamagedFile, type RawFile } from '../lake/quarantine.ts'
+import type { RawFile } from '../lake/layout.ts'
+import { quarantine, type DamagedFile } from '../lake/quarantine.ts'
 import { intervalKey, LedgerFile, type Ledger } from '../lake/ledger.ts'
 import { damageOfVersion, verifyVersions } from './land/verify-versions.ts'
 

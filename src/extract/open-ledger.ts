@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Warn } from '../lib/world.ts'
 import { sha256AsLanded } from '../lake/merged.ts'
 import { someOf } from '../lib/text.ts'
-import { quarantineFolder, rawFolder } from '../lake/layout.ts'
+import { quarantineFolder, versionPath } from '../lake/layout.ts'
 import { rawDays, versionsIn, type RawDay } from '../lake/raw-days.ts'
 import { intervalKey, LedgerFile, readJournal, type Interval, type Ledger } from '../lake/ledger.ts'
 import {
@@ -206,7 +206,7 @@ async function readDays(
       if (known?.file != null) gone.push(known)
       continue
     }
-    const path = join(rawFolder(dataFolder, orgId, resource, day), newest.file)
+    const path = versionPath(dataFolder, orgId, newest)
     found.push(intervalOf(newest, await sha256AsLanded(path), versions.length, known))
   }
   return { found, gone, damaged }

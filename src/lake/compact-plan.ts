@@ -1,7 +1,7 @@
 import { grouped, packed } from '../lib/grouped.ts'
 import { addDays, monthOf, parseDay, type Day } from '../lib/days.ts'
 import { isOld } from './ledger.ts'
-import type { RawFile } from './quarantine.ts'
+import type { RawFile } from './layout.ts'
 
 /** A file of the lake, and the versions in it: one, or several in a merged file. */
 export interface RawSource {

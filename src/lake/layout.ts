@@ -8,6 +8,22 @@ export function rawFolder(dataFolder: string, orgId: string, resource: string, d
   return join(dataFolder, 'lake', 'raw', dayPath(orgId, resource, day))
 }
 
+/** One version of one day in the lake. */
+export interface RawFile {
+  readonly resource: string
+  readonly day: Day
+  readonly file: string
+}
+
+/** The path of a version in the folder of its day, also if its rows are in a merged file. */
+export function versionPath(
+  dataFolder: string,
+  orgId: string,
+  { resource, day, file }: RawFile,
+): string {
+  return join(rawFolder(dataFolder, orgId, resource, day), file)
+}
+
 /** `<data>/quarantine/<resource>/org=<org>/date=<day>`: versions that failed verification. */
 export function quarantineFolder(
   dataFolder: string,

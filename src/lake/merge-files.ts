@@ -5,35 +5,28 @@ import { basename, dirname, join, relative } from 'node:path'
 import { z } from 'zod'
 import { AppError } from '../lib/errors.ts'
 import { Database, listLiteral, literal } from '../lib/duckdb.ts'
-import {
-  codeOf,
-  confirmLease,
-  putInPlace,
-  sha256OfFile,
-  syncedSums,
-  withTemporary,
-} from '../lib/files.ts'
+import { codeOf, confirmLease, putInPlace, syncedSums, withTemporary } from '../lib/files.ts'
 import { processLimits } from '../lib/machine.ts'
 import { fill, statement } from '../lib/package.ts'
-import { rawFolder, rawOf, resourcesInLake } from './layout.ts'
+import { rawOf, resourcesInLake, versionPath, type RawFile } from './layout.ts'
 import { mergedFiles, mergedFolders, rawDays } from './raw-days.ts'
 import type { MergeTask, RawSource } from './compact-plan.ts'
 import {
+  bytesOfVersion,
   manifestOf,
   MERGED_NAME,
   mergedIn,
-  mergedPlace,
   mergedRowsSql,
   mergedVersions,
   namesIn,
   rowsSql,
   metadataSql,
+  sha256AsLanded,
   sha256OfMerged,
   type MergedVersion,
   writeManifest,
   type Placed,
 } from './merged.ts'
-import type { RawFile } from './quarantine.ts'
 
 const MERGE = statement('raw/merge')
 const CONTENTS = statement('raw/contents')
@@ -46,7 +39,7 @@ export async function rawSources(dataFolder: string, orgId: string): Promise<Raw
   for (const resource of await resourcesInLake(dataFolder)) {
     for (const { path, versions } of await mergedFiles(dataFolder, orgId, resource)) {
       const own = versions.map(({ day, file }) => ({ resource, day, file }))
-      for (const raw of own) merged.add(pathOf(dataFolder, orgId, raw))
+      for (const raw of own) merged.add(versionPath(dataFolder, orgId, raw))
       if (hasAllRows(versions)) {
         sources.push({ orgId, resource, path, bytes: statSync(path).size, versions: own })
       }
@@ -55,7 +48,7 @@ export async function rawSources(dataFolder: string, orgId: string): Promise<Raw
   for (const { resource, day, versions } of await rawDays(dataFolder, orgId)) {
     for (const file of versions) {
       const raw = { resource, day, file }
-      const path = pathOf(dataFolder, orgId, raw)
+      const path = versionPath(dataFolder, orgId, raw)
       if (merged.has(path)) continue
       const { size } = await stat(path)
       sources.push({ orgId, resource, path, bytes: size, versions: [raw] })
@@ -72,10 +65,6 @@ function hasAllRows(versions: readonly MergedVersion[]): boolean {
     next = first + rows
     return isNext
   })
-}
-
-function pathOf(dataFolder: string, orgId: string, { resource, day, file }: RawFile): string {
-  return join(rawFolder(dataFolder, orgId, resource, day), file)
 }
 
 /**
@@ -136,7 +125,7 @@ async function contentsOfTask(
   { orgId, resource, sources }: MergeTask,
 ): Promise<TaskContents> {
   const all = sources.flatMap((source) => source.versions)
-  const paths = all.map((raw) => pathOf(dataFolder, orgId, raw))
+  const paths = all.map((raw) => versionPath(dataFolder, orgId, raw))
   const contents = await contentsOf(database, rowsSql(paths))
   const said = new Map<string, Record<string, string>>(paths.map((path) => [path, {}]))
   const rows = await database.rows(`from ${metadataSql(paths)}`)
@@ -147,7 +136,7 @@ async function contentsOfTask(
   let next = 0
   const placed = []
   for (const { day, file } of all) {
-    const path = pathOf(dataFolder, orgId, { resource, day, file })
+    const path = versionPath(dataFolder, orgId, { resource, day, file })
     const first = next
     const rowCount = Number(contents.get(path)?.split(' ', 1)[0] ?? 0)
     next += rowCount
@@ -156,20 +145,13 @@ async function contentsOfTask(
       file,
       first,
       rows: rowCount,
-      ...(await fileOf(path)),
+      bytes: await bytesOfVersion(path),
+      sha256: await sha256AsLanded(path),
       said: said.get(path) ?? {},
     }
     placed.push({ path, version })
   }
   return { placed, contents }
-}
-
-/** Size and checksum of the file that a version landed in. */
-async function fileOf(path: string): Promise<Pick<MergedVersion, 'bytes' | 'sha256'>> {
-  const place = mergedPlace(path)
-  if (place === undefined) return { bytes: statSync(path).size, sha256: await sha256OfFile(path) }
-  const { bytes, sha256 } = place.version
-  return { bytes, sha256 }
 }
 
 const metadata = z.array(z.object({ file_name: z.string(), key: z.string(), value: z.string() }))

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { copyFile, mkdir, readdir, rename } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
-import type { Day } from '../lib/days.ts'
 import { AppError, messageOf } from '../lib/errors.ts'
 import {
   codeOf,
@@ -12,7 +11,7 @@ import {
   syncFolder,
   withTemporary,
 } from '../lib/files.ts'
-import { quarantineFolder, rawFolder } from './layout.ts'
+import { quarantineFolder, versionPath, type RawFile } from './layout.ts'
 import { type RawDay } from './raw-days.ts'
 import { intervalKey, type Interval } from './ledger.ts'
 import {
@@ -25,13 +24,6 @@ import {
   writeManifest,
   type MergedPlace,
 } from './merged.ts'
-
-/** One version of one day in the lake. */
-export interface RawFile {
-  readonly resource: string
-  readonly day: Day
-  readonly file: string
-}
 
 /** A damaged file of the lake, and why; `isGone` if it does not exist. */
 export interface DamagedFile extends RawFile {
@@ -57,7 +49,7 @@ export async function damageOf(
   sha256: string,
 ): Promise<DamagedFile | undefined> {
   const { resource, day, file } = raw
-  const found = await readThrough(join(rawFolder(dataFolder, orgId, resource, day), file))
+  const found = await readThrough(versionPath(dataFolder, orgId, raw))
   if (found.sha256 === sha256) return undefined
   const { reason = 'its SHA-256 is not the one that was recorded', isGone = false } = found
   return { resource, day, file, reason, isGone }
@@ -114,7 +106,7 @@ export async function quarantine(
   const { resource, day, file, reason, isGone, isStray = false } = damaged
   const what = `${resource} ${day} of ${orgId}: ${file}: ${reason}`
   if (isGone) return what
-  const from = join(rawFolder(dataFolder, orgId, resource, day), file)
+  const from = versionPath(dataFolder, orgId, damaged)
   const to = join(quarantineFolder(dataFolder, orgId, resource, day), file)
   const place = mergedPlace(from)
   if (place !== undefined) {

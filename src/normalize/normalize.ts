@@ -1,6 +1,6 @@
 import { allOrThrow, mapLimit } from '../lib/concurrency.ts'
 import { intervalKey, type Ledger } from '../lake/ledger.ts'
-import type { RawFile } from '../lake/quarantine.ts'
+import type { RawFile } from '../lake/layout.ts'
 import { isAnalytics } from '../lake/resources.ts'
 import { BASE_ENTITIES } from './base-entities.ts'
 import { reportDrift } from './drift-news.ts'

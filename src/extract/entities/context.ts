@@ -3,9 +3,8 @@ import type { EntityResource } from '../../lake/resources.ts'
 import type { Redaction } from '../../lib/secrets/redaction.ts'
 import { type ApiClient, firstFieldOf, type Served } from '../../client/index.ts'
 import { nowThere, type FetchContext, type LandingContext, originOf } from '../context.ts'
-import { join } from 'node:path'
 import { AppError } from '../../lib/errors.ts'
-import { rawFolder } from '../../lake/layout.ts'
+import { versionPath } from '../../lake/layout.ts'
 import { contentOf, type PageOrigin, type RawRow } from '../land/row-lines.ts'
 
 /** Which entity resources a run is to ask for. */
@@ -153,7 +152,7 @@ async function rowsOfDay(
   if (file === null) return []
   const rows = await writer.rowsInLake(resource, day, file)
   if (rows !== null) return rows
-  const path = join(rawFolder(dataFolder, orgId, resource, day), file)
+  const path = versionPath(dataFolder, orgId, { resource, day, file })
   throw new AppError(`${path} cannot be read, and nothing can be added to its day`, {
     hint: 'agent-warehouse rebuild verifies every file and moves damaged ones to quarantine.',
   })

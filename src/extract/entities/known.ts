@@ -1,11 +1,10 @@
 import { hash } from 'node:crypto'
-import { join } from 'node:path'
 import { z } from 'zod'
 import { isDay, type Day } from '../../lib/days.ts'
 import type { EntityResource } from '../../lake/resources.ts'
 import { literal, type Database, type Row } from '../../lib/duckdb.ts'
 import type { Warn } from '../../lib/world.ts'
-import { rawFolder } from '../../lake/layout.ts'
+import { versionPath } from '../../lake/layout.ts'
 import { rowsSql } from '../../lake/merged.ts'
 import type { Ledger } from '../../lake/ledger.ts'
 import { mapOf, stateFile } from '../../lake/state-file.ts'
@@ -59,7 +58,9 @@ export async function askLake(
   values: Readonly<Record<string, string>> = {},
 ): Promise<readonly Row[]> {
   const files = [...recorder.intervals.values()].flatMap(({ resource: of, day, file }) =>
-    of !== resource || file === null ? [] : [join(rawFolder(dataFolder, orgId, of, day), file)],
+    of !== resource || file === null
+      ? []
+      : [versionPath(dataFolder, orgId, { resource, day, file })],
   )
   if (files.length === 0) return []
   const sql = fill(statement(`lake/${name}`), { ...values, rows: rowsSql(files) })

@@ -1,5 +1,4 @@
-import { join } from 'node:path'
-import { rawFolder } from '../../lake/layout.ts'
+import { versionPath } from '../../lake/layout.ts'
 import type { Interval } from '../../lake/ledger.ts'
 import { readRows } from '../../lake/raw-days.ts'
 import type { FetchContext } from '../context.ts'
@@ -67,7 +66,7 @@ async function landedSize(
 ): Promise<number> {
   const count = rowCount ?? 0
   if (sizeField === undefined || file === null) return count
-  const rows = await readRows(join(rawFolder(dataFolder, orgId, name, day), file))
+  const rows = await readRows(versionPath(dataFolder, orgId, { resource: name, day, file }))
   const items = rows?.map(({ item }) => item)
   return items === undefined ? count : sizeOf(sizeField, items)
 }

@@ -5,13 +5,14 @@ import {
   isVersionOf,
   quarantineFolder,
   rawFolder,
+  type RawFile,
   versionName,
   versionTime,
 } from '../../lake/layout.ts'
 import { versionsIn, readRowsOfVerified, type StoredRow } from '../../lake/raw-days.ts'
 import { intervalKey, type Ledger } from '../../lake/ledger.ts'
 import { rowsSql, sha256AsLanded } from '../../lake/merged.ts'
-import { quarantine, type DamagedFile, type RawFile } from '../../lake/quarantine.ts'
+import { quarantine, type DamagedFile } from '../../lake/quarantine.ts'
 import type { Warn } from '../../lib/world.ts'
 import { statement, fill } from '../../lib/package.ts'
 import { readPageSums, type PageSums } from '../../lake/page-sums.ts'

@@ -1,15 +1,15 @@
-import { basename, join } from 'node:path'
+import { basename } from 'node:path'
 import { z } from 'zod'
 import { AppError, messageOf } from '../../lib/errors.ts'
 import { isTooDeep, MAX_DEPTH } from '../../lib/json.ts'
 import { diskFault } from '../../lib/disk.ts'
 import { ownSpillFolder } from '../../lib/spill.ts'
 import { Database } from '../../lib/duckdb.ts'
-import { isVersionOf, rawFolder, versionName } from '../../lake/layout.ts'
+import { isVersionOf, versionName, versionPath, type RawFile } from '../../lake/layout.ts'
 import { mergedPlace, rowsSql, metadataSql } from '../../lake/merged.ts'
 import { inChunks } from '../../lib/grouped.ts'
 import { processLimits } from '../../lib/machine.ts'
-import { damageOf, readThrough, type DamagedFile, type RawFile } from '../../lake/quarantine.ts'
+import { damageOf, readThrough, type DamagedFile } from '../../lake/quarantine.ts'
 import { readRows } from '../../lake/raw-days.ts'
 import { statement, fill } from '../../lib/package.ts'
 import { isOfUsers } from '../../lake/resources.ts'
@@ -46,8 +46,7 @@ export async function verifyVersions(
 ): Promise<VerifiedVersions> {
   const verified: VerifiedVersion[] = []
   const damaged: DamagedFile[] = []
-  const pathOf = ({ resource, day, file }: RawFile): string =>
-    join(rawFolder(dataFolder, orgId, resource, day), file)
+  const pathOf = (raw: RawFile): string => versionPath(dataFolder, orgId, raw)
   for (const resource of new Set(files.map((raw) => raw.resource))) {
     const own = files.filter((raw) => raw.resource === resource)
     for (const batch of inChunks(own, FILES_AT_ONCE)) {
@@ -74,8 +73,8 @@ export async function damageOfVersion(
 ): Promise<DamagedFile | undefined> {
   if (sha256 !== null) {
     const damage = await damageOf(dataFolder, orgId, raw, sha256)
-    const path = join(rawFolder(dataFolder, orgId, raw.resource, raw.day), raw.file)
-    if (damage === undefined || mergedPlace(path) === undefined) return damage
+    if (damage === undefined || mergedPlace(versionPath(dataFolder, orgId, raw)) === undefined)
+      return damage
   }
   return (await verifyVersions(dataFolder, orgId, [raw])).damaged[0]
 }

@@ -1,10 +1,9 @@
-import { join } from 'node:path'
 import { z } from 'zod'
 import { isDay, type Day } from '../../lib/days.ts'
 import { orIfMissing } from '../../lib/files.ts'
 import { Database, listLiteral } from '../../lib/duckdb.ts'
 import { statement, fill } from '../../lib/package.ts'
-import { baseGlob, rawFolder } from '../../lake/layout.ts'
+import { baseGlob, versionPath } from '../../lake/layout.ts'
 import { LedgerFile } from '../../lake/ledger.ts'
 import { sha256OfVersion } from '../../lake/merged.ts'
 
@@ -41,7 +40,7 @@ export async function verifyFiles(
       const { resource, day, file, sha256: expected } = interval
       if (file === null || !sampled.has(day)) continue
       signal.throwIfAborted()
-      const path = join(rawFolder(dataFolder, orgId, resource, day), file)
+      const path = versionPath(dataFolder, orgId, { resource, day, file })
       const found = await orIfMissing(sha256OfVersion(path), null)
       files += 1
       if (found !== expected) damaged.push({ orgId, resource, day, path, expected, found })
