@@ -1,7 +1,6 @@
 import { ExitCode } from '../lib/errors.ts'
-import { damageOfVersion, verifyVersions } from '../extract/land/verify-versions.ts'
-import { listedDays, unrecordedDays } from '../extract/open-ledger.ts'
-import { organisationsInLake, type RawFile } from '../lake/layout.ts'
+import { listedDays, unrecordedDays, verifyDays } from '../extract/open-ledger.ts'
+import { organisationsInLake } from '../lake/layout.ts'
 import { rawDays, type RawDay } from '../lake/raw-days.ts'
 import { intervalRows, knownRange } from '../lake/intervals.ts'
 import { damagedLines, knownOrganisations, readJournal, type Ledger } from '../lake/ledger.ts'
@@ -67,19 +66,12 @@ async function checkContents(
   ledger: Ledger,
   inLake: readonly RawDay[],
 ): Promise<Finding> {
-  const files: RawFile[] = inLake.flatMap(({ resource, day, versions }) =>
-    versions.map((file) => ({ resource, day, file })),
-  )
-  const { damaged } = await verifyVersions(dataFolder, orgId, files)
-  const bad = new Map(damaged.map((each) => [`${each.resource}/${each.day}/${each.file}`, each]))
-  for (const { resource, day, file, sha256 } of ledger.values()) {
-    if (file === null || sha256 === null) continue
-    const damage = await damageOfVersion(dataFolder, orgId, { resource, day, file }, sha256)
-    if (damage !== undefined && !damage.isGone) bad.set(`${resource}/${day}/${file}`, damage)
-  }
-  if (bad.size === 0) return ok('contents', `${orgId}: all ${files.length} files are unchanged`)
-  const [first] = bad.values()
-  const message = `${orgId}: ${bad.size} of ${files.length} files are damaged: ${listedDays([...bad.values()])} (${first?.reason ?? ''})`
+  const files = inLake.reduce((sum, { versions }) => sum + versions.length, 0)
+  const verification = await verifyDays(dataFolder, orgId, inLake, ledger)
+  const damaged = verification.damaged.filter(({ isGone }) => !isGone)
+  const [first] = damaged
+  if (first === undefined) return ok('contents', `${orgId}: all ${files} files are unchanged`)
+  const message = `${orgId}: ${damaged.length} of ${files} files are damaged: ${listedDays(damaged)} (${first.reason})`
   const hint =
     'agent-warehouse rebuild moves them to quarantine, and the next run requests their days again.'
   return wrong('contents', ExitCode.partial, message, hint)

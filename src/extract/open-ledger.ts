@@ -188,7 +188,7 @@ async function readDays(
   days: readonly RawDay[],
   journal: JournalState,
 ): Promise<Reading> {
-  const { verified, damaged } = await verifyAll(dataFolder, orgId, days, journal)
+  const { verified, damaged } = await verifyDays(dataFolder, orgId, days, journal.intervals)
   const verifiedOf = grouped(verified, ({ resource, day }) => intervalKey(resource, day))
   const found: Interval[] = []
   const gone: Interval[] = []
@@ -226,12 +226,15 @@ function failedVersions(
   return [...before, ...now.map(({ file }) => file)].sort()
 }
 
-/** Verifies bytes against the ledger where known, then rows against the file's own digest. */
-async function verifyAll(
+/**
+ * Verifies every version of days, and those that the ledger names: bytes against the ledger where
+ * known, then rows against the file's own digest.
+ */
+export async function verifyDays(
   dataFolder: string,
   orgId: string,
   days: readonly RawDay[],
-  { intervals }: JournalState,
+  intervals: Ledger,
 ): Promise<VerifiedVersions> {
   const damaged: DamagedFile[] = []
   const files = []
