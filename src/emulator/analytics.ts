@@ -17,7 +17,7 @@ import {
   isGrouped,
   placeAfterCursor,
   rangeOf,
-  wholeOf,
+  limitIn,
   type Env,
   type Platform,
 } from './requests.ts'
@@ -48,7 +48,7 @@ export function addAnalytics(app: Hono<Env>, { organisation, now }: Platform): v
   app.get(`${api}/users`, (context) => {
     const range = rangeIn(context)
     isGrouped(context, null)
-    const limit = wholeOf(context, 'limit', 1, 100) ?? 20
+    const limit = limitIn(context, 100) ?? 20
     const from = placeAfterCursor(context, organisation)
     const key = `${range.first} ${range.last} ${limit} ${from}`
     const body = pages(key, () => userPageBody(organisation, range, limit, from))

@@ -3,7 +3,7 @@ import { MS_PER_DAY, startOf } from '../lib/days.ts'
 import { LAUNCHED_MODEL, SECRETS } from './catalogue.ts'
 import { emailOn, type Organisation } from './people.ts'
 import { draw, entry } from './random.ts'
-import { badRequest, wholeOf, type Env, type Platform } from './requests.ts'
+import { badRequest, limitIn, type Env, type Platform } from './requests.ts'
 
 /** The first revision is this long before the first day of the analytics. */
 const BEFORE_HISTORY = 45 * MS_PER_DAY
@@ -17,7 +17,7 @@ const PAGE = 25
  */
 export function addControls(app: Hono<Env>, { organisation, now }: Platform): void {
   app.get('/api/v0/organization/enterprise-controls/history', (context) => {
-    const limit = wholeOf(context, 'limit', 1, 100) ?? 20
+    const limit = limitIn(context, 100) ?? 20
     const from = firstRevision(context, newestRevision(organisation, now()))
     const size = Math.max(0, Math.min(limit, PAGE, from))
     const changes = Array.from({ length: size }, (_, index) => changeOf(organisation, from - index))

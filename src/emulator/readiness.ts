@@ -1,7 +1,7 @@
 import type { Hono } from 'hono'
 import { MS_PER_DAY, startOf } from '../lib/days.ts'
 import { derive, draw, entry, keyOf, uuidOf } from './random.ts'
-import { badRequest, wholeOf, type Env, type Platform } from './requests.ts'
+import { badRequest, limitIn, type Env, type Platform } from './requests.ts'
 
 /** The highest number of reports on a page, whatever the limit. */
 const PAGE = 20
@@ -24,7 +24,7 @@ const CRITERIA = ['lint_config', 'unit_tests_present', 'agents_md', 'build_cmd_d
 export function addReadiness(app: Hono<Env>, platform: Platform): void {
   app.get('/api/organization/maturity-level-reports', (context) => {
     const { repoId, startAfter } = context.req.query()
-    const limit = wholeOf(context, 'limit', 1, 999_999_999) ?? PAGE
+    const limit = limitIn(context, 999_999_999) ?? PAGE
     const reports = REPOSITORIES.filter(({ id }) => repoId === undefined || id === repoId)
       .flatMap((repository) => reportsOf(repository, platform))
       .sort((a, b) => (a.reportId < b.reportId ? -1 : 1))

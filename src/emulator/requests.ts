@@ -83,17 +83,12 @@ export function placeAfterCursor(context: Context, { placeOf }: Organisation): n
 }
 
 /** A whole number in the query; undefined without one. @throws HTTPException 400 out of its bounds. */
-export function wholeOf(
-  context: Context,
-  name: string,
-  least: number,
-  most: number,
-): number | undefined {
-  const text = context.req.query(name)
+export function limitIn(context: Context, most: number): number | undefined {
+  const text = context.req.query('limit')
   if (text === undefined) return undefined
   const value = /^\d{1,9}$/.test(text) ? Number(text) : -1
-  if (value >= least && value <= most) return value
-  throw badRequest(`${name} '${text}' is not a whole number from ${least} to ${most}`)
+  if (value >= 1 && value <= most) return value
+  throw badRequest(`limit '${text}' is not a whole number from 1 to ${most}`)
 }
 
 /** The body of a request. @throws HTTPException 400 if the API does not accept it. */
