@@ -119,11 +119,16 @@ export function parseExactly(text: string): unknown {
   return JSON.parse(exact)
 }
 
+/** Whether a parsed value is an object, and no list. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
 /** Parses a JSON object; undefined for any other text. */
 export function jsonObject(text: string): object | undefined {
   try {
     const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined
+    return isObject(value) ? value : undefined
   } catch {
     return undefined
   }

@@ -1,3 +1,5 @@
+import { isObject } from '../../lib/json.ts'
+
 /**
  * Settings as paths and values, with the names of `fct_control_change` and
  * sql/base/controls_settings.sql. A leaf is text, a number, a boolean, null, a list of those, or
@@ -96,8 +98,4 @@ function leafText(path: string, value: unknown): string {
   if (!Array.isArray(value) || !isSet(path)) return JSON.stringify(value)
   const elements = new Set(value.map((element) => JSON.stringify(element)))
   return `[${[...elements].sort().join(',')}]`
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,4 +1,4 @@
-import { fieldOf, jsonObject } from '../../lib/json.ts'
+import { fieldOf, isObject, jsonObject } from '../../lib/json.ts'
 import { withoutSecrets } from '../../lib/secrets/secret-forms.ts'
 import type { WholeResponse } from '../../lib/world.ts'
 import {
@@ -19,12 +19,13 @@ const MAX_TEXT = 2_000
 function problemOf({ body, headers }: WholeResponse): Problem {
   const said = jsonObject(Buffer.from(body).toString('utf8'))
   const status = fieldOf(said, 'status')
+  const metadata = fieldOf(said, 'metadata')
   return {
     title: textOf(fieldOf(said, 'title')),
     detail: textOf(fieldOf(said, 'detail')),
     status: typeof status === 'number' ? status : null,
     requestId: textOf(fieldOf(said, 'requestId')) ?? headers['x-request-id'] ?? null,
-    metadata: objectOf(fieldOf(said, 'metadata')),
+    metadata: isObject(metadata) ? metadata : null,
   }
 }
 
@@ -63,10 +64,6 @@ function wordsOf(path: string, { title, detail }: Problem): string {
 }
 
 const E_MAIL = /[^\s@"'<>()]{1,64}@[^\s@"'<>()]{1,255}/g
-
-function objectOf(value: unknown): Problem['metadata'] {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null
-}
 
 function textOf(value: unknown): string | null {
   if (typeof value !== 'string' || value === '') return null

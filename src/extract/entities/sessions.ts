@@ -1,4 +1,5 @@
 import { fieldOf, type ApiClient, type Served, RefusedError } from '../../client/index.ts'
+import { isObject } from '../../lib/json.ts'
 import { nowThere } from '../context.ts'
 import { type EntityContext, today, Answers, pathOf } from './context.ts'
 import {
@@ -69,8 +70,7 @@ async function request(
 /** The field may not be a map, although one is documented. */
 function childrenOf(session: unknown): Candidate[] {
   const named = fieldOf(fieldOf(session, 'sessionSettings'), 'childInclusiveTokenUsageBySessionId')
-  if (typeof named !== 'object' || named === null || Array.isArray(named)) return []
-  return Object.keys(named).map((sessionId) => ({ sessionId }))
+  return isObject(named) ? Object.keys(named).map((sessionId) => ({ sessionId })) : []
 }
 
 /** Maximum number of ids requested per night. */

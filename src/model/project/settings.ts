@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isObject } from '../../lib/json.ts'
 import { ProjectError, type Place } from './errors.ts'
 import { modelConfigShape, seedConfigShape, testConfigShape, type TestConfig } from './shapes.ts'
 import type { ModelConfig, ModelSettings, TestSettings } from './types.ts'
@@ -38,7 +39,7 @@ export function folderConfigs(
     const config = own.length === 0 ? [] : [readConfig(shapes[kind], own, placeIn)]
     const below = Object.entries(folder).flatMap(([key, value]) => {
       if (key.startsWith('+')) return []
-      if (isTree(value)) return collect(value, [...path, key])
+      if (isObject(value)) return collect(value, [...path, key])
       throw new ProjectError(placeIn(key), `'${key}' is neither a folder nor a setting`, {
         hint: `Write settings with a plus: +${key}.`,
       })
@@ -61,7 +62,7 @@ export function testConfigOf(tree: Tree, project: string, placeOf: PlaceOf): Tes
   const at = ['data_tests', project]
   return {
     ...readConfig(testConfigShape, Object.entries(shared), (name) => placeOf('data_tests', name)),
-    ...readConfig(testConfigShape, isTree(own) ? Object.entries(own) : [], (name) =>
+    ...readConfig(testConfigShape, isObject(own) ? Object.entries(own) : [], (name) =>
       placeOf(...at, name),
     ),
   }
@@ -84,10 +85,6 @@ function readConfig<T>(
 /** Whether a model or seed with these folders and name is under the setting's folder. */
 export function covers(config: FolderConfig, path: readonly string[]): boolean {
   return config.path.every((step, index) => path[index] === step)
-}
-
-function isTree(value: unknown): value is Tree {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 type Settings = Pick<ModelSettings, 'materialized' | 'schema' | 'unique_key'>
