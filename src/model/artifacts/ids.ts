@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { referenceOf, testName } from '../project/properties.ts'
 import type { GenericTest, ModelNode, Project } from '../project/types.ts'
 
@@ -73,10 +73,9 @@ export function genericTestName(
   const kwargs = { ...own, model: `{{ get_where_subquery(ref('${model.name}')) }}` }
   const shown = shownByPython({ kwargs, name: kind, namespace: 'None' })
   return {
-    id: `test.${project}.${full}.${digest('md5', `${full}${shown}`).slice(-10)}`,
+    id: `test.${project}.${full}.${hash('md5', `${full}${shown}`).slice(-10)}`,
     name: full,
-    alias:
-      full.length < 64 ? full : `${`${kind}_${model.name}`.slice(0, 30)}_${digest('md5', full)}`,
+    alias: full.length < 64 ? full : `${`${kind}_${model.name}`.slice(0, 30)}_${hash('md5', full)}`,
     kwargs,
   }
 }
@@ -125,10 +124,6 @@ function quoted(text: string): string {
 /** The text of which dbt computes a file's checksum, which ignores layout. */
 export function compact(code: string): string {
   return code.trim().split(/\s+/).join(' ')
-}
-
-export function digest(algorithm: 'md5' | 'sha256', text: string): string {
-  return createHash(algorithm).update(text).digest('hex')
 }
 
 /** The first page of dbt's documentation. */

@@ -1,10 +1,10 @@
+import { hash } from 'node:crypto'
 import { identifier } from '../../lib/duckdb.ts'
 import type { Compiled } from '../project/compile.ts'
 import { referenceOf } from '../project/properties.ts'
 import type { ModelNode, Project, TestNode, TestSettings, UnitTestNode } from '../project/types.ts'
 import {
   compact,
-  digest,
   genericTestName,
   modelId,
   placed,
@@ -64,7 +64,7 @@ export function manifest(
     metadata: {
       ...shared,
       project_name: project.name,
-      project_id: digest('md5', project.name),
+      project_id: hash('md5', project.name),
       user_id: null,
       send_anonymous_usage_stats: false,
       adapter_type: 'duckdb',
@@ -168,7 +168,7 @@ function modelEntry(node: ModelNode, context: EntryContext): Entry {
   const place = placed(type, modelId(project.name, node), name, node.file, project)
   const path = place.path.replace(/[^/]*$/, `${name}.sql`)
   const code = rawCode(node, project)
-  const checksum = context.fileChecksums.get(name) ?? digest('sha256', compact(code))
+  const checksum = context.fileChecksums.get(name) ?? hash('sha256', compact(code))
   return {
     ...NODE,
     ...place,
@@ -274,7 +274,7 @@ function singularTestEntry(test: TestNode, context: EntryContext): Entry {
     ...testEntry(test, test.dependsOn, context),
     ...placed('test', `test.${project.name}.${name}`, name, file, project),
     alias: name,
-    checksum: { name: 'sha256', checksum: digest('sha256', compact(code)) },
+    checksum: { name: 'sha256', checksum: hash('sha256', compact(code)) },
     raw_code: code,
     compiled_code: sql,
   }

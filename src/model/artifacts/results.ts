@@ -1,9 +1,10 @@
+import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { readJson } from '../../lib/files.ts'
 import type { Outcome } from '../shared/context.ts'
 import type { FreshnessResult } from '../checks/freshness.ts'
-import { digest, type Entry, type JsonObject } from './ids.ts'
+import type { Entry, JsonObject } from './ids.ts'
 
 /** The release of dbt Core with the same artifacts; consumers check it. */
 const DBT_VERSION = '1.12.6'
@@ -24,7 +25,7 @@ export function metadata(schema: string, invocation: Invocation): JsonObject {
     dbt_schema_version: `https://schemas.getdbt.com/dbt/${schema}.json`,
     dbt_version: DBT_VERSION,
     generated_at: iso(finishedAt),
-    invocation_id: asUuid(digest('sha256', runId)),
+    invocation_id: asUuid(hash('sha256', runId)),
     invocation_started_at: iso(startedAt),
     env: { built_by: builder, run_id: runId },
   }

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { writeAtomic } from '../../lib/files.ts'
@@ -6,7 +7,7 @@ import { messageOf } from '../../lib/errors.ts'
 import type { FreshnessResult } from '../checks/freshness.ts'
 import type { RunningBuild, Outcome } from '../shared/context.ts'
 import type { ModelNode, Project } from '../project/types.ts'
-import { compact, digest, modelId, type Entry, type JsonObject } from './ids.ts'
+import { compact, modelId, type Entry, type JsonObject } from './ids.ts'
 import { byId, manifest, nodesOf, type EntryContext } from './manifest.ts'
 import { runResults, sources, metadata, type Invocation } from './results.ts'
 import type { Relation, Relations } from '../shared/relations.ts'
@@ -58,10 +59,10 @@ async function checksumsOf(project: Project, { models }: Compiled): Promise<Map<
   const checksums = new Map<string, string>()
   for (const { name, file, seed, snapshot } of models) {
     if (seed !== null) {
-      checksums.set(name, digest('sha256', (await readFile(seed.csv.path, 'utf8')).trim()))
+      checksums.set(name, hash('sha256', (await readFile(seed.csv.path, 'utf8')).trim()))
     } else if (snapshot !== null) {
       const yml = await readFile(join(project.folder, file), 'utf8')
-      checksums.set(name, digest('sha256', compact(yml)))
+      checksums.set(name, hash('sha256', compact(yml)))
     }
   }
   return checksums
