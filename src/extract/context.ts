@@ -9,7 +9,7 @@ import type { IntervalRecorder } from './land/interval-recorder.ts'
 import type { Breaker } from './fetch/failures.ts'
 import type { LandingDatabase } from './land/write-days.ts'
 import type { RawWriter } from './land/raw-writer.ts'
-import type { PageOrigin } from './land/row-lines.ts'
+import type { PageOrigin } from '../lake/raw-days.ts'
 import type { ConfirmationRule } from './plan/volume-anomaly.ts'
 import type { WindowSizes } from './plan/window-size.ts'
 

@@ -4,7 +4,9 @@ import { isDay, type Day } from '../lib/days.ts'
 const text = z.string().min(1)
 const count = z.number().int().nonnegative()
 const fileName = text.refine((name) => !/[/\\]/.test(name))
-const day = z.custom<Day>((value) => typeof value === 'string' && isDay(value))
+
+/** `YYYY-MM-DD`, a day that exists. */
+export const dayShape = z.custom<Day>((value) => typeof value === 'string' && isDay(value))
 
 const pendingConfirmation = z.object({
   /** Digest of the rows, independent of their order. */
@@ -19,7 +21,7 @@ export type PendingConfirmation = Readonly<z.infer<typeof pendingConfirmation>>
 
 const interval = z.object({
   resource: text,
-  day,
+  day: dayShape,
   /** `failed` only while nothing has ever landed for the day. */
   status: z.enum(['landed', 'empty', 'failed']),
   /** When the platform last served the current version; null while failed. */
@@ -61,7 +63,7 @@ function isConsistent({ status, fetchedAt, rowCount, file, sha256, digest }: Int
 
 const forgotten = z.object({
   resource: text,
-  day,
+  day: dayShape,
   status: z.literal('missing'),
   /** The version that is missing. No earlier version may take its place. */
   file: z.exactOptional(fileName),

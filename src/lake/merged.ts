@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { z } from 'zod'
-import { isDay, type Day } from '../lib/day.ts'
+import { dayShape } from './ledger-line.ts'
 import { listLiteral, literal } from '../lib/duckdb.ts'
 import { isMissing, sha256OfFile, writeAtomic } from '../lib/files.ts'
 import { fill, statement } from '../lib/package.ts'
@@ -10,7 +10,7 @@ import { fill, statement } from '../lib/package.ts'
 const count = z.number().int().nonnegative()
 
 const mergedVersion = z.object({
-  day: z.custom<Day>((value) => typeof value === 'string' && isDay(value)),
+  day: dayShape,
   /** The name of the file that it landed in; size, checksum and metadata are of the same file. */
   file: z.string().min(1),
   /** The number of its first row in the merged file, from 0. */

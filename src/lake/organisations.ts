@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
-import { isDay, type Day } from '../lib/days.ts'
+import { dayShape } from './ledger-line.ts'
+import type { Day } from '../lib/days.ts'
 import { pathSegment, readIfThere, readJson, writeAtomic } from '../lib/files.ts'
 import type { Warn } from '../lib/world.ts'
 
@@ -10,7 +11,7 @@ const knownOrganisation = z.object({
   /** The id given by the platform; null if it gave none, and the configured name is used. */
   servedAs: z.string().nullable(),
   /** The last day that a run has planned for, by the platform's clock. */
-  lastDay: z.custom<Day>((day) => typeof day === 'string' && isDay(day)),
+  lastDay: dayShape,
   /** The platform's clock minus this machine's, in milliseconds, as last seen. */
   skewMs: z.number(),
 })

@@ -100,24 +100,27 @@ const storedRows = z.array(
       request_id: z.string().nullable(),
       run_id: z.string(),
     })
-    .transform(({ item, ordinal, page, request, ...row }): StoredRow => {
+    .transform(({ item, ordinal, page, request, ...row }): RawRow => {
       const { fetched_at: fetchedAt, request_id: requestId, run_id: runId } = row
       return { item, ordinal, origin: { page, fetchedAt, request, requestId, runId } }
     }),
 )
 
-/** A row of a version, and where it comes from. */
-export interface StoredRow {
+/** Where a page's rows come from; repeated on every raw row. */
+export interface PageOrigin {
+  readonly page: number
+  /** By the platform's clock, milliseconds since the epoch. */
+  readonly fetchedAt: number
+  readonly request: string
+  readonly requestId: string | null
+  readonly runId: string
+}
+
+/** A row as it is in the lake: its JSON text, and where it comes from. */
+export interface RawRow {
   readonly item: string
   readonly ordinal: number
-  readonly origin: {
-    readonly page: number
-    /** Milliseconds since the epoch. */
-    readonly fetchedAt: number
-    readonly request: string
-    readonly requestId: string | null
-    readonly runId: string
-  }
+  readonly origin: PageOrigin
 }
 
 /**
@@ -125,7 +128,7 @@ export interface StoredRow {
  *
  * @returns null for a file that cannot be read.
  */
-export async function readRows(path: string): Promise<readonly StoredRow[] | null> {
+export async function readRows(path: string): Promise<readonly RawRow[] | null> {
   // in a separate database: reading a damaged file may leave a database unusable
   await using database = await Database.open(':memory:', processLimits().verificationOfOne)
   return await readRowsOfVerified(database, path)
@@ -138,7 +141,7 @@ export async function readRows(path: string): Promise<readonly StoredRow[] | nul
 export async function readRowsOfVerified(
   database: Database,
   path: string,
-): Promise<readonly StoredRow[] | null> {
+): Promise<readonly RawRow[] | null> {
   const rows = await database.rows(fill(ROWS, { rows: rowsSql([path]) })).catch(() => null)
   return storedRows.safeParse(rows).data ?? null
 }

@@ -5,7 +5,8 @@ import { type ApiClient, firstFieldOf, type Served } from '../../client/index.ts
 import { nowThere, type FetchContext, type LandingContext, originOf } from '../context.ts'
 import { AppError } from '../../lib/errors.ts'
 import { versionPath } from '../../lake/layout.ts'
-import { contentOf, type PageOrigin, type RawRow } from '../land/row-lines.ts'
+import { contentOf } from '../land/row-lines.ts'
+import type { PageOrigin, RawRow } from '../../lake/raw-days.ts'
 
 /** Which entity resources a run is to ask for. */
 export interface EntitySelection {

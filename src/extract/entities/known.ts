@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { z } from 'zod'
-import { isDay, type Day } from '../../lib/days.ts'
+import { dayShape } from '../../lake/ledger-line.ts'
+import type { Day } from '../../lib/days.ts'
 import type { EntityResource } from '../../lake/resources.ts'
 import { literal, type Database, type Row } from '../../lib/duckdb.ts'
 import type { Warn } from '../../lib/world.ts'
@@ -10,7 +11,7 @@ import type { Ledger } from '../../lake/ledger.ts'
 import { mapOf, stateFile } from '../../lake/state-file.ts'
 import { statement, fill } from '../../lib/package.ts'
 import { LandingDatabase } from '../land/write-days.ts'
-import type { RawRow } from '../land/row-lines.ts'
+import type { RawRow } from '../../lake/raw-days.ts'
 
 /** Whose lake is read. */
 export interface LakeOf {
@@ -70,12 +71,10 @@ export async function askLake(
   return await own.use(ask)
 }
 
-const day = z.custom<Day>((value) => typeof value === 'string' && isDay(value))
-
 /** By resource. */
 export type LandedDays = ReadonlyMap<string, readonly Day[]>
 
-const daysFile = stateFile<LandedDays>('beside', mapOf(z.array(day).readonly()), 0)
+const daysFile = stateFile<LandedDays>('beside', mapOf(z.array(dayShape).readonly()), 0)
 
 /**
  * The days that had landed when each resource was last fetched completely, so that days that

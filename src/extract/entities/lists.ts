@@ -5,7 +5,7 @@ import {
   type ReadinessPage,
   type Served,
 } from '../../client/index.ts'
-import type { RawRow } from '../land/row-lines.ts'
+import type { RawRow } from '../../lake/raw-days.ts'
 import { Answers, keyIn, type EntityContext } from './context.ts'
 import { knownItems } from './known.ts'
 

@@ -1,7 +1,7 @@
 import { fieldOf, firstFieldOf, ApiError, type Computer } from '../../client/index.ts'
 import { asError } from '../../lib/errors.ts'
 import { abortsRun } from '../fetch/failures.ts'
-import type { RawRow } from '../land/row-lines.ts'
+import type { RawRow } from '../../lake/raw-days.ts'
 import { Answers, pathOf, type EntityContext } from './context.ts'
 import { askLake, textIn } from './known.ts'
 import { isId } from './session-ids.ts'

@@ -3,7 +3,8 @@ import { dirname } from 'node:path'
 import { isDay, type Day, type DayRange } from '../../lib/days.ts'
 import type { AnswerOrigin, RowTaker } from '../../client/index.ts'
 import { removeFile } from '../../lib/files.ts'
-import { type DayContent, type RawRow, type PageOrigin, RowsDigest } from '../land/row-lines.ts'
+import { type DayContent, RowsDigest } from '../land/row-lines.ts'
+import type { PageOrigin, RawRow } from '../../lake/raw-days.ts'
 import { dayOfRow, isWithin } from './rows.ts'
 
 /** Collects the rows of the due days from an answer and skips the days in between. */

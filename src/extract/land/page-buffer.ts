@@ -15,13 +15,13 @@ import {
   type DayContent,
   lineWriter,
   type LineFile,
-  type PageOrigin,
   RowsDigest,
   FIELD,
   NO_ROW,
   TEXT,
   TEXT_END,
 } from './row-lines.ts'
+import type { PageOrigin } from '../../lake/raw-days.ts'
 
 /** A page. Its rows are null if they equal the rows that landed before. */
 export type Page = Pick<UsersPage, 'rows' | 'sum'>

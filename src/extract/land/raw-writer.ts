@@ -9,7 +9,7 @@ import {
   versionName,
   versionTime,
 } from '../../lake/layout.ts'
-import { versionsIn, readRowsOfVerified, type StoredRow } from '../../lake/raw-days.ts'
+import { versionsIn, readRowsOfVerified, type RawRow } from '../../lake/raw-days.ts'
 import { intervalKey, type Ledger } from '../../lake/ledger.ts'
 import { rowsSql, sha256AsLanded } from '../../lake/merged.ts'
 import { quarantine, type DamagedFile } from '../../lake/quarantine.ts'
@@ -94,7 +94,7 @@ export class RawWriter {
   }
 
   /** The rows of a version that was verified; null if they cannot be read. */
-  rowsInLake(resource: string, day: Day, file: string): Promise<readonly StoredRow[] | null> {
+  rowsInLake(resource: string, day: Day, file: string): Promise<readonly RawRow[] | null> {
     const path = join(this.#folder(rawFolder, resource, day), file)
     return this.#options.database.use((database) => readRowsOfVerified(database, path))
   }

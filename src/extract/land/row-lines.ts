@@ -1,24 +1,8 @@
 import { appendFileSync, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Day } from '../../lib/days.ts'
+import type { PageOrigin, RawRow } from '../../lake/raw-days.ts'
 import { hash } from 'node:crypto'
-
-/** Where a page's rows come from; repeated on every raw row. */
-export interface PageOrigin {
-  readonly page: number
-  /** By the platform's clock, milliseconds since the epoch. */
-  readonly fetchedAt: number
-  readonly request: string
-  readonly requestId: string | null
-  readonly runId: string
-}
-
-/** A row as it is in the lake: its JSON text, and where it comes from. */
-export interface RawRow {
-  readonly item: string
-  readonly ordinal: number
-  readonly origin: PageOrigin
-}
 
 /** A file of row lines, which sql/raw/lines.sql reads. */
 export interface LineFile {

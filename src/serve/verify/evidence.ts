@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { isDay, type Day } from '../../lib/days.ts'
+import { dayShape } from '../../lake/ledger-line.ts'
+import type { Day } from '../../lib/days.ts'
 import { orIfMissing } from '../../lib/files.ts'
 import { Database, listLiteral } from '../../lib/duckdb.ts'
 import { statement, fill } from '../../lib/package.ts'
@@ -58,7 +59,7 @@ const notStoredRow = z.object({
    * decimals.
    */
   kind: z.enum(['unreadable', 'overflow', 'rounded']),
-  day: z.custom<Day>((value) => typeof value === 'string' && isDay(value)),
+  day: dayShape,
 })
 
 /** A served number that the warehouse cannot store. */

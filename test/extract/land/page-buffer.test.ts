@@ -3,12 +3,8 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { sumOf } from '../../../src/client/index.ts'
-import {
-  type DayContent,
-  lineWriter,
-  type RawRow,
-  type PageOrigin,
-} from '../../../src/extract/land/row-lines.ts'
+import { type DayContent, lineWriter } from '../../../src/extract/land/row-lines.ts'
+import type { PageOrigin, RawRow } from '../../../src/lake/raw-days.ts'
 import { PageBuffer, type Page, type PageHeader } from '../../../src/extract/land/page-buffer.ts'
 import { temporaryFolder } from '../../support/helpers.ts'
 
