@@ -21,7 +21,7 @@ import {
   unlink,
   writeFile,
 } from 'node:fs/promises'
-import { dirname, join, sep } from 'node:path'
+import { basename, dirname, join, sep } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { crc32 } from 'node:zlib'
@@ -43,6 +43,13 @@ export function temporaryPath(path: string): string {
 /** The name of the file that a temporary file will become; undefined for any other file. */
 export function nameOfTemporary(name: string): string | undefined {
   return TEMPORARY.exec(name)?.groups?.['name']
+}
+
+/** Removes the temporary files of one file that processes left which were killed or too late. */
+export async function removeTemporariesOf(path: string): Promise<void> {
+  for (const { name } of await listIfThere(dirname(path))) {
+    if (nameOfTemporary(name) === basename(path)) await removeFile(join(dirname(path), name))
+  }
 }
 
 /**

@@ -1,18 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { z } from 'zod'
 import { asError } from './errors.ts'
-import {
-  createWhole,
-  isMissing,
-  listIfThere,
-  nameOfTemporary,
-  removeFile,
-  unlessFolder,
-  writeAtomic,
-} from './files.ts'
+import { createWhole, isMissing, unlessFolder, writeAtomic } from './files.ts'
 import type { ProcessId } from './place.ts'
 
 /** The holder of a lease: the content of its file. */
@@ -87,13 +78,6 @@ export function create(path: string, owner: Owner): Promise<boolean> {
 /** Replaces a lease by a new file, so that the last holder cannot renew it when it wakes up. */
 export function replace(path: string, owner: Owner): Promise<void> {
   return writeAtomic(path, textOf(owner))
-}
-
-/** Removes temporary lease files of processes that were killed or that were too late. */
-export async function removeUnfinished(path: string): Promise<void> {
-  for (const { name } of await listIfThere(dirname(path))) {
-    if (nameOfTemporary(name) === basename(path)) await removeFile(join(dirname(path), name))
-  }
 }
 
 function ownerIn(text: string): Owner | undefined {

@@ -3,14 +3,13 @@ import { stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { LockedError } from './errors.ts'
 import type { Warn, World } from './world.ts'
-import { fence, removeFile } from './files.ts'
+import { fence, removeFile, removeTemporariesOf } from './files.ts'
 import {
   startHeartbeat,
   create,
   look,
   isHeldBy,
   ownerNow,
-  removeUnfinished,
   replace,
   type Owner,
   type Seen,
@@ -73,7 +72,7 @@ export async function lockFile(path: string, options: LeaseOptions): Promise<Lea
   const owner = { ...thisProcess(place), runId, since, token: randomUUID() }
   const isFree = await create(path, owner)
   const wasLeft = !isFree && (await takeOver(path, owner, { ...options, place }))
-  await removeUnfinished(path)
+  await removeTemporariesOf(path)
   return hold(path, owner, wasLeft, options)
 }
 

@@ -2,6 +2,7 @@ import { allOrThrow, mapLimit } from '../lib/concurrency.ts'
 import { intervalKey, type Ledger } from '../lake/ledger.ts'
 import type { RawFile } from '../lake/layout.ts'
 import { isAnalytics } from '../lake/resources.ts'
+import { warner } from '../lib/world.ts'
 import { BASE_ENTITIES } from './base-entities.ts'
 import { reportDrift } from './drift-news.ts'
 import type { BaseEngine, Worker } from './engine.ts'
@@ -23,9 +24,7 @@ export async function openBase({
   emit,
 }: Pick<NormalizeOptions, 'baseIn' | 'orgId' | 'emit'>): Promise<BaseFiles> {
   const names = BASE_ENTITIES.map(({ name }) => name)
-  return readBaseState(baseIn, orgId, names, (message) => {
-    emit({ type: 'warning', message, about: 'damage' })
-  })
+  return readBaseState(baseIn, orgId, names, warner({ emit }, 'damage'))
 }
 
 /** An organisation for which base is made. */

@@ -1,3 +1,4 @@
+import { warner } from '../lib/world.ts'
 import { rm } from 'node:fs/promises'
 import { landHooks } from './sync.ts'
 import { dayOf } from '../lib/days.ts'
@@ -9,7 +10,6 @@ import {
   openLedgers,
   hasLanded,
   timed,
-  warner,
   union,
   readProject,
 } from './run-context.ts'
@@ -128,7 +128,7 @@ export async function rebuild(context: RunContext, options: BuildChoice): Promis
   let missing = 0
   await timed(context, 'ledger', async () => {
     for (const orgId of orgIds)
-      missing += await rebuildLedger(dataFolder, orgId, warner(context, 'damage'))
+      missing += await rebuildLedger(dataFolder, orgId, warner(context.world, 'damage'))
   })
   for (const made of [join('lake', 'base'), join('state', 'base')])
     await rm(join(dataFolder, made), { recursive: true, force: true })

@@ -1,3 +1,4 @@
+import { warner } from '../lib/world.ts'
 import { statSync } from 'node:fs'
 import { mapLimit } from '../lib/concurrency.ts'
 import { Database } from '../lib/duckdb.ts'
@@ -14,7 +15,6 @@ import {
   downgradeToPartial,
   openLedgers,
   timed,
-  warner,
   type StageResult,
   type RunContext,
 } from './run-context.ts'
@@ -80,7 +80,7 @@ async function compactOrganisation(
   if (tasks.length === 0) return { merged: [], missing: 0 }
   const files = tasks.flatMap(({ sources }) => sources.flatMap(({ versions }) => versions))
   const ledger = await LedgerFile.read(dataFolder, orgId)
-  const warn = warner(context, 'damage')
+  const warn = warner(context.world, 'damage')
   const damaged = await quarantineDamaged(dataFolder, orgId, files, ledger, warn)
   const whole = damaged.length === 0 ? tasks : await planOf(dataFolder, orgId, world.now())
   const { query, verification } = processLimits()

@@ -1,8 +1,9 @@
+import { warner } from '../lib/world.ts'
 import { rm } from 'node:fs/promises'
 import { HISTORY_START, monthOf } from '../lib/days.ts'
 import type { RunEvent } from '../lib/events.ts'
 import { quarantineDamaged, damagedFiles } from '../extract/damaged-files.ts'
-import { timed, warner, type RunContext, readProject } from './run-context.ts'
+import { timed, type RunContext, readProject } from './run-context.ts'
 import type { Project } from '../model/index.ts'
 import { mapLimit } from '../lib/concurrency.ts'
 import { BaseEngine } from '../normalize/engine.ts'
@@ -61,7 +62,7 @@ export async function normalizeAll(
       const ledger = await pointInTime.ledgerOf(orgId)
       const quarantine = async (files: readonly RawFile[]): Promise<readonly RawFile[]> => {
         if (pointInTime.asOf !== null) return []
-        const warn = warner(context, 'damage')
+        const warn = warner(context.world, 'damage')
         const damaged = await quarantineDamaged(config.dataFolder, orgId, files, ledger, warn)
         missing += damaged.length
         return damaged
@@ -189,7 +190,7 @@ export class EarlyBase implements SyncListeners, BaseWork, AsyncDisposable {
       return await base
     } catch (error) {
       const what = `the base of ${orgId} could not be written during the requests`
-      warner(this.#context)(`${what}, and is written afterwards: ${messageOf(error)}`)
+      warner(this.#context.world)(`${what}, and is written afterwards: ${messageOf(error)}`)
       return undefined
     }
   }

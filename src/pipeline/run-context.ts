@@ -1,7 +1,6 @@
 import type { Config } from '../config/config.ts'
 import { ExitCode, PartialError } from '../lib/errors.ts'
-import type { WarningSubject } from '../lib/events.ts'
-import { warner as warnerOf, type Warn, type World } from '../lib/world.ts'
+import { warner, type World } from '../lib/world.ts'
 import { join } from 'node:path'
 import { packageRoot } from '../lib/package.ts'
 import { loadProject, type Project } from '../model/index.ts'
@@ -48,16 +47,12 @@ export async function timed<T>(
   }
 }
 
-export function warner({ world }: RunContext, about?: WarningSubject): Warn {
-  return warnerOf(world, about)
-}
-
 /**
  * Reads the models, with the user's own seeds if there are any. The caller may await other work
  * first: an error is thrown where the result is awaited.
  */
 export function readProject(context: RunContext): Promise<Project> {
-  const reading = projectOf(context.config, warner(context))
+  const reading = projectOf(context.config, warner(context.world))
   reading.catch(() => undefined)
   return reading
 }
@@ -79,7 +74,7 @@ export async function openLedgers(
   const { dataFolder } = context.config
   const all = union(await organisationsInLake(dataFolder), await knownOrganisations(dataFolder))
   for (const orgId of all)
-    if (!opened.includes(orgId)) await openLedger(dataFolder, orgId, warner(context))
+    if (!opened.includes(orgId)) await openLedger(dataFolder, orgId, warner(context.world))
 }
 
 /** Whether any day has landed, with rows or without: base and models are made of nothing else. */

@@ -1,9 +1,10 @@
+import { warner } from '../lib/world.ts'
 import { rm } from 'node:fs/promises'
 import { basename, join, relative } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { isEntityResource } from '../lake/resources.ts'
 import { ExitCode, UsageError } from '../lib/errors.ts'
-import { timed, warner, type RunContext } from './run-context.ts'
+import { timed, type RunContext } from './run-context.ts'
 import {
   buildAndPublish,
   seedLines,
@@ -74,7 +75,7 @@ export async function buildWarehouse(
       continue
     }
     const moved = await quarantineBase(pointInTime.baseIn, folder)
-    const warn = warner(context, 'damage')
+    const warn = warner(context.world, 'damage')
     warn(`${folder} belongs to no organisation in the ledger and was moved to ${moved}`)
   }
   const options = await buildOptions(context, project, orgIds, choice, pointInTime)
@@ -196,7 +197,7 @@ async function warnOfUnknownMembers(context: RunContext, project: Project): Prom
   if (lines.length === 0) return
   const listed = someOf(lines.map(String), LISTED_LINES)
   const match = lines.length === 1 ? `line ${listed} matches` : `lines ${listed} match`
-  warner(context)(`${teams.csv.place}: ${match} no user that the platform has served`)
+  warner(context.world)(`${teams.csv.place}: ${match} no user that the platform has served`)
 }
 
 /** Names the counts with which sums do not fit, where the build's check found any. */
@@ -206,7 +207,8 @@ async function warnOfLargeCounts(context: RunContext, { checks }: BuildResult): 
   if (!checks.some(isFound)) return
   await using database = await openWarehouse(warehousePath(context.config.dataFolder))
   const { rows } = await database.table(statement('meta/large_counts'))
-  for (const [message] of rows) if (typeof message === 'string') warner(context, 'numbers')(message)
+  for (const [message] of rows)
+    if (typeof message === 'string') warner(context.world, 'numbers')(message)
 }
 
 function sourceSql(dataFolder: string, table: string): string {

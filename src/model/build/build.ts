@@ -1,7 +1,8 @@
 import { mkdir } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { dirname } from 'node:path'
 import { messageOf, UsageError } from '../../lib/errors.ts'
-import { listIfThere, nameOfTemporary, removeFile, temporaryPath } from '../../lib/files.ts'
+import { warner } from '../../lib/world.ts'
+import { removeTemporariesOf, temporaryPath } from '../../lib/files.ts'
 import { writeArtifacts } from '../artifacts/write.ts'
 import { executePlan, snapshotsOf, type ExecutedPlan } from './execute.ts'
 import { compileProject } from '../project/compile.ts'
@@ -45,13 +46,11 @@ export async function buildAndPublish(options: BuildOptions): Promise<BuildResul
   const startedAt = now()
   await mkdir(dirname(target), { recursive: true })
   await mkdir(options.tempDirectory, { recursive: true })
-  await removeLeftovers(target)
+  await removeTemporariesOf(target)
   const outcomes = new Map<string, Outcome>()
   const build: RunningBuild = {
     ...options,
-    warn: (message) => {
-      emit({ type: 'warning', message, about: 'damage' })
-    },
+    warn: warner({ emit }, 'damage'),
     report: (outcome) => {
       outcomes.set(`${outcome.kind} ${outcome.name}`, outcome)
     },
@@ -78,12 +77,6 @@ export async function buildAndPublish(options: BuildOptions): Promise<BuildResul
 }
 
 const NOTHING_CHECKED: ExecutedPlan['freshness'] = []
-
-async function removeLeftovers(target: string): Promise<void> {
-  for (const { name } of await listIfThere(dirname(target))) {
-    if (nameOfTemporary(name) === basename(target)) await removeFile(join(dirname(target), name))
-  }
-}
 
 /** Opens the file that the build continues from, and plans the build. */
 async function decide(
