@@ -162,7 +162,3 @@ export function firstFieldOf(text: string, name: string, value: unknown = JSON.p
     at = end
   }
 }
-
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
