@@ -19,7 +19,6 @@ export async function exportMarts(context: RunContext, target: ExportTarget): Pr
       warehouse: warehousePath(config.dataFolder),
       target,
       folder: join(config.dataFolder, 'exports'),
-      schema: 'main',
       runId,
       now: world.now,
       emit: world.emit,

@@ -42,24 +42,22 @@ interface Exporter {
   readonly folder: string
   readonly path: string
   readonly events: RunEvent[]
-  readonly run: (target: ExportTarget, tables?: readonly string[]) => Promise<ExportManifest>
+  readonly run: (target: ExportTarget) => Promise<ExportManifest>
 }
 
 async function exporter(sql = MARTS): Promise<Exporter> {
   const { folder, path } = await warehouseOf(sql)
   const events: RunEvent[] = []
   const exports = join(folder, 'exports')
-  const run: Exporter['run'] = (target, tables) =>
+  const run: Exporter['run'] = (target) =>
     exportTables({
       warehouse: path,
       target,
       folder: exports,
-      schema: 'main',
       runId: 'run-3',
       now: () => CREATED,
       emit: (event) => events.push(event),
       signal: new AbortController().signal,
-      ...(tables === undefined ? {} : { tables }),
     })
   return { folder: exports, path, events, run }
 }
@@ -202,13 +200,6 @@ describe('export', () => {
       'mart_view.csv',
     ])
     expect(await readdir(folder)).toEqual(['csv'])
-  })
-
-  test('only the named tables are written, and an unknown name lists the known ones', async () => {
-    const { run } = await exporter()
-    const manifest = await run('csv', ['huge', 'dim_empty'])
-    expect(manifest.tables.map((table) => table.name)).toEqual(['dim_empty', 'huge'])
-    await expect(run('csv', ['nope'])).rejects.toThrow(`there is no table 'nope' in schema 'main'`)
   })
 
   test('the run is null in a warehouse without runs, and one without marts is refused', async () => {

@@ -17,8 +17,6 @@ interface ExportRequest {
   readonly target: ExportTarget
   /** The exports folder; the files go into its subfolder named after the target. */
   readonly folder: string
-  /** The schema whose tables and views are exported: `main` holds the marts. */
-  readonly schema: string
   /** The run that makes the export. */
   readonly runId: string
   /** Milliseconds since the epoch. */
@@ -26,8 +24,6 @@ interface ExportRequest {
   readonly emit: (event: RunEvent) => void
   /** When it aborts, the export ends, and rejects with the reason; the earlier one stays. */
   readonly signal: AbortSignal
-  /** Names of the tables; default: all of the schema. */
-  readonly tables?: readonly string[]
 }
 
 /** The content of `manifest.json`, which is written last. */
@@ -56,15 +52,15 @@ interface ExportedTable extends MartTable {
  * them. The folder is replaced as a whole, so nothing of an earlier export stays. Two
  * exports to one folder must not overlap.
  *
- * @throws UsageError without a published warehouse, for an unknown table, for a
- * schema without tables, and for a target folder that no export made.
+ * @throws UsageError without a published warehouse, for one without marts, and for a target
+ * folder that no export made.
  */
 export async function exportTables(request: ExportRequest): Promise<ExportManifest> {
   const { target, runId, now, emit } = request
   await using database = await openWarehouse(request.warehouse, request.signal)
   const all = await readTables(database)
   const meta = target === 'duckdb' ? all.filter(({ schema }) => schema === 'meta') : []
-  const wanted = [...wantedTables(all, request), ...meta]
+  const wanted = [...martsAmong(all, request.warehouse), ...meta]
   const path = join(request.folder, target)
   const manifest = await replaceFolder(path, async (temporary) => {
     const tables = await writeTables(database, request, wanted, temporary)
@@ -125,19 +121,11 @@ async function writing<T>(
   }
 }
 
-function wantedTables(all: readonly MartTable[], request: ExportRequest): readonly MartTable[] {
-  const tables = all.filter(({ schema }) => schema === request.schema)
-  const names = tables.map((table) => table.name)
-  if (names.length === 0) {
-    throw new UsageError(`${request.warehouse} has no tables in schema '${request.schema}'`, {
-      hint: 'Build the models first: `agent-warehouse build`.',
-    })
-  }
-  const wanted = request.tables ?? names
-  const unknown = wanted.find((name) => !names.includes(name))
-  if (unknown === undefined) return tables.filter((table) => wanted.includes(table.name))
-  throw new UsageError(`there is no table '${unknown}' in schema '${request.schema}'`, {
-    hint: `The tables are: ${names.join(', ')}.`,
+function martsAmong(all: readonly MartTable[], warehouse: string): readonly MartTable[] {
+  const marts = all.filter(({ schema }) => schema === 'main')
+  if (marts.length > 0) return marts
+  throw new UsageError(`${warehouse} has no tables in schema 'main'`, {
+    hint: 'Build the models first: `agent-warehouse build`.',
   })
 }
 
