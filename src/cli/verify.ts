@@ -22,6 +22,7 @@ import {
   rangeOptions,
 } from './options.ts'
 import { addDays, isDay, type Day, type DayRange } from '../lib/days.ts'
+import { grouped } from '../lib/grouped.ts'
 import { oneLine, counted, digits } from '../lib/text.ts'
 import { firstLines } from '../observe/words.ts'
 import type { Difference } from '../serve/verify/compare.ts'
@@ -189,18 +190,11 @@ function byDays<T extends { readonly day: Day }>(
   items: readonly T[],
   lineOf: (item: T, days: string) => string,
 ): string[] {
-  const groups = new Map<string, { readonly first: T; readonly days: Day[] }>()
-  for (const item of items) {
-    const key = lineOf(item, '')
-    const group = groups.get(key) ?? { first: item, days: [] }
-    group.days.push(item.day)
-    groups.set(key, group)
-  }
-  return [...groups.values()].map(({ first, days }) => {
-    const ranges = rangesOf(days).map((range) =>
-      range.first === range.last ? range.first : `${range.first} to ${range.last}`,
+  return [...grouped(items, (item) => lineOf(item, '')).values()].flatMap((group) => {
+    const ranges = rangesOf(group.map(({ day }) => day)).map(({ first, last }) =>
+      first === last ? first : `${first} to ${last}`,
     )
-    return lineOf(first, ranges.join(', '))
+    return group.slice(0, 1).map((one) => lineOf(one, ranges.join(', ')))
   })
 }
 

@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { dayShape } from './ledger-line.ts'
 import { listLiteral, literal } from '../lib/duckdb.ts'
 import { isMissing, sha256OfFile, writeAtomic } from '../lib/files.ts'
+import { grouped } from '../lib/grouped.ts'
 import { fill, statement } from '../lib/package.ts'
 
 const count = z.number().int().nonnegative()
@@ -237,24 +238,14 @@ function union(selects: readonly string[]): string {
   return `(\n${selects.join('\nunion all by name\n')}\n)`
 }
 
-interface Sorted {
-  readonly loose: readonly string[]
-  /** By merged file. */
-  readonly merged: ReadonlyMap<string, (Placed & MergedPlace)[]>
-}
-
-/** Sorts versions into those with their own file and those in merged files. */
-function sorted(paths: readonly string[]): Sorted {
+/** Sorts versions into those with their own file and, by file, those in merged files. */
+function sorted(paths: readonly string[]) {
   const loose: string[] = []
-  const merged = new Map<string, (Placed & MergedPlace)[]>()
+  const placed: (Placed & MergedPlace)[] = []
   for (const path of paths) {
     const place = mergedPlace(path)
     if (place === undefined) loose.push(path)
-    else {
-      const own = merged.get(place.merged.path) ?? []
-      own.push({ path, ...place })
-      merged.set(place.merged.path, own)
-    }
+    else placed.push({ path, ...place })
   }
-  return { loose, merged }
+  return { loose, merged: grouped(placed, ({ merged }) => merged.path) }
 }
