@@ -6,13 +6,6 @@
 create or replace temp macro read_json_text(item, shape) as
     try(from_json(exact(item, ''), shape));
 
--- The entries of a map; of a key that occurs twice the first, as of a field.
-create or replace temp macro first_entries(fields) as
-    list_filter(
-        map_entries(fields),
-        lambda entry, place: list_position(map_keys(fields), entry.key) = place
-    );
-
 -- Reads an item as served, even with lone surrogates; `exact` is called before.
 -- Only one reader: a second one would take as long, even if the first one leaves
 -- nothing to read.
@@ -176,7 +169,7 @@ create or replace temp macro settings_names(names) as
 create or replace temp macro settings_below(path, node) as
     case json_type(node)
         when 'OBJECT' then list_transform(
-            first_entries(from_json(node, '"MAP(VARCHAR, JSON)"')),
+            map_entries(from_json(node, '"MAP(VARCHAR, JSON)"')),
             lambda entry: {
                 'step': settings_step(path, entry.key),
                 'node': entry.value

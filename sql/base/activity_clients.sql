@@ -6,7 +6,7 @@ entries as (
     select
         org_id,
         activity_date,
-        unnest(first_entries(item.daily_active_users_by_client)) as entry,
+        unnest(map_entries(item.daily_active_users_by_client)) as entry,
         fetched_at
     from parsed
 

@@ -7,7 +7,7 @@ entries as (
         org_id,
         activity_date,
         item.reportId,
-        unnest(first_entries(item.report)) as entry,
+        unnest(map_entries(item.report)) as entry,
         fetched_at
     from parsed
 

@@ -6,7 +6,7 @@ entries as (
     select
         org_id,
         activity_date,
-        unnest(first_entries(item.tool_autonomy_level_ratio)) as entry,
+        unnest(map_entries(item.tool_autonomy_level_ratio)) as entry,
         fetched_at
     from parsed
 

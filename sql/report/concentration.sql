@@ -27,5 +27,7 @@ select
     round(max(cumulative_share), 4) as share_of_credits
 from points
 group by org_id, month_start_date, point
-qualify max(share_of_credits) over (partition by org_id, month_start_date) <= 1
+qualify
+    min(share_of_credits) over (partition by org_id, month_start_date) >= 0
+    and max(share_of_credits) over (partition by org_id, month_start_date) <= 1
 order by org_id, month_start_date, share_of_users

@@ -74,7 +74,7 @@ function stopOnSignals(emit: (event: RunEvent) => void): Stop {
   }
   const onSignal = (name: NodeJS.Signals): void => {
     const reason = new DeferredError(`stopped by ${name}`, {
-      hint: 'What has landed is kept; the next run continues from there.',
+      hint: 'What has landed and what was published stay; run the command again to continue.',
     })
     if (asking.signal.aborted) {
       underWay.abort(reason)

@@ -139,26 +139,3 @@ export function fieldOf(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null) return undefined
   return Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined
 }
-
-/**
- * A field of an object from its text. Of a name that occurs twice, `JSON.parse` takes the last
- * value; base takes the first, and so does this.
- */
-export function firstFieldOf(text: string, name: string, value: unknown = JSON.parse(text)) {
-  const quoted = `"${name}"`
-  const last = text.lastIndexOf(quoted)
-  if (text.indexOf(quoted) === last || !isObject(value)) return fieldOf(value, name)
-  for (let at = text.indexOf('{') + 1; ;) {
-    const open = text.indexOf('"', at)
-    if (open < 0 || open > last) return fieldOf(value, name)
-    const close = stringEnd(text, open + 1)
-    const begin = text.indexOf(':', close) + 1
-    const head = /[^\s]/.exec(text.slice(begin))
-    const start = begin + (head?.index ?? 0)
-    const end = '"{['.includes(text.charAt(start))
-      ? valueEnd(openValue(), text, start)
-      : start + text.slice(start).search(/[\s,}]/)
-    if (text.slice(open, close) === quoted) return JSON.parse(text.slice(start, end)) as unknown
-    at = end
-  }
-}

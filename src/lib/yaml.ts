@@ -42,7 +42,8 @@ export function readYamlText(text: string): YamlDocument {
     return { value: documents[0], lineOf: linesOf(events, text) }
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error
-    throw new YamlError(error.reason, error.mark)
+    // a quoted tag or alias may be an unquoted value that begins with ! or *
+    throw new YamlError(error.reason.replace(/ (?:"|!<).*/s, ''), error.mark)
   }
 }
 
@@ -64,9 +65,9 @@ function linesOf(events: readonly Event[], text: string): YamlDocument['lineOf']
 
 type Entries = ReadonlyMap<string, Entry>
 
-/** `start`: the offset of the key, or of the item of a sequence. */
+/** `start`: the offset of the key, or of the item of a sequence; undefined for an empty item. */
 interface Entry {
-  readonly start: number
+  readonly start: number | undefined
   readonly entries: Entries
 }
 
@@ -92,8 +93,10 @@ function entriesOf(events: readonly Event[], text: string): Entries {
   return entriesIn(next())
 }
 
-function startOf(event: Event): number {
-  if ('start' in event) return event.start
-  if ('valueStart' in event) return event.valueStart
-  return 'anchorStart' in event ? event.anchorStart : 0
+/** Undefined for an empty item; where there is something, an anchor and a tag come before it. */
+function startOf(event: Event): number | undefined {
+  if (event.type === EVENT_ID.DOCUMENT || event.type === EVENT_ID.POP) return undefined
+  const value = 'start' in event ? event.start : 'valueStart' in event ? event.valueStart : -1
+  const tag = 'tagStart' in event ? event.tagStart : -1
+  return [event.anchorStart, tag, value].filter((at) => at >= 0).sort((a, b) => a - b)[0]
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { firstFieldOf, parseExactly } from '../../src/lib/json.ts'
+import { parseExactly } from '../../src/lib/json.ts'
 
 describe('JSON that is shown to people', () => {
   it.each([
@@ -30,29 +30,6 @@ describe('JSON that is shown to people', () => {
             : String(value)
         const expected: unknown = JSON.parse(text, (_, value: unknown) => asText(value))
         expect(parseExactly(text)).toEqual(expected)
-      }),
-    )
-  })
-})
-
-describe('a field of a text', () => {
-  it.each([
-    ['{"a":1,"a":2}', 1],
-    ['{ "b" : {"a":5} , "a" : [1, "}"], "a":2 }', [1, '}']],
-    [String.raw`{"b":"\"a\":3","a":null,"a":2}`, null],
-    ['{"b":{"a":1,"a":2},"c":"a"}', undefined],
-    ['{"b":true,"c":["a"],"d":-1.5e3 ,"a":"x"}', 'x'],
-    ['[{"a":1,"a":2}]', undefined],
-  ])('is the first value of its name in %s', (text, expected) => {
-    expect(firstFieldOf(text, 'a')).toEqual(expected)
-  })
-
-  it('is what JSON.parse reads, where no name occurs twice', () => {
-    const objects = fc.dictionary(fc.constantFrom('a', 'b', '"a"', 'é'), fc.jsonValue())
-    fc.assert(
-      fc.property(objects, fc.constantFrom(0, 2), (object, indent) => {
-        const text = JSON.stringify(object, null, indent)
-        expect(firstFieldOf(text, 'a')).toEqual(object['a'])
       }),
     )
   })

@@ -10,6 +10,7 @@ name: a
 
   - name: second
     empty:
+    items: [&one 1, !!str 2]
     description: |
       name: not a key
 copy: &copy { a: 1 }
@@ -26,21 +27,27 @@ describe('the line of a path in a YAML text', () => {
     [['models', 0, 'columns', 1, 'type'], 6],
     [['models', 1], 8],
     [['models', 1, 'empty'], 9],
-    [['models', 1, 'description'], 10],
-    [['copy', 'a'], 12],
-    [['again'], 13],
+    [['models', 1, 'items', 0], 10],
+    [['models', 1, 'items', 1], 10],
+    [['models', 1, 'description'], 11],
+    [['copy', 'a'], 13],
+    [['again'], 14],
   ])('is that of the key or item: %j on line %i', (path, line) => {
     expect(readYamlText(TEXT).lineOf(path)).toBe(line)
   })
 
   it.each([
     [['models', 1, 'unknown', 'deeper'], 8],
-    [['again', 'a'], 13],
+    [['again', 'a'], 14],
     [['unknown'], undefined],
     [[], undefined],
   ])('is that of the deepest part that exists: %j on line %o', (path, line) => {
     expect(readYamlText(TEXT).lineOf(path)).toBe(line)
   })
+})
+
+it('the line of an empty item is that of its list', () => {
+  expect(readYamlText('list:\n  -\n  - a\n').lineOf(['list', 0])).toBe(1)
 })
 
 describe('a YAML text', () => {
@@ -71,6 +78,14 @@ describe('a YAML text', () => {
     const read = (): unknown => readYamlText(text)
     expect(read).toThrow(YamlError)
     expect(read).toThrow(expect.objectContaining({ message, line, column }))
+  })
+
+  it.each([
+    ['a: *hidden!value', 'unidentified alias'],
+    ['a: !hidden value', 'unknown scalar tag'],
+    ['a: !h!hidden value', 'undeclared tag handle'],
+  ])('%j is refused without quoting it', (text, message) => {
+    expect(() => readYamlText(text)).toThrow(expect.objectContaining({ message }))
   })
 
   it('with more aliases than a person writes is refused', () => {

@@ -1,7 +1,7 @@
 import { dayOf, type Day } from '../../lib/days.ts'
 import type { EntityResource } from '../../lake/resources.ts'
 import type { Redaction } from '../../lib/secrets/redaction.ts'
-import { type ApiClient, firstFieldOf, type Served } from '../../client/index.ts'
+import { type ApiClient, fieldOf, type Served } from '../../client/index.ts'
 import { nowThere, type FetchContext, type LandingContext, originOf } from '../context.ts'
 import { AppError } from '../../lib/errors.ts'
 import { versionPath } from '../../lake/layout.ts'
@@ -105,7 +105,7 @@ export function pathOf({ origin }: RawRow): string {
 /** Identifies a row by a field, or by its whole text if it lacks that field. */
 export function keyIn(field: string): (row: Pick<RawRow, 'item'>) => string {
   return ({ item }) => {
-    const key = firstFieldOf(item, field)
+    const key = fieldOf(JSON.parse(item), field)
     const isKey = typeof key === 'number' || (typeof key === 'string' && key !== '')
     return isKey ? String(key) : item
   }

@@ -1,4 +1,4 @@
-import { fieldOf, firstFieldOf, ApiError, type Computer } from '../../client/index.ts'
+import { fieldOf, ApiError, type Computer } from '../../client/index.ts'
 import { asError } from '../../lib/errors.ts'
 import { abortsRun } from '../fetch/failures.ts'
 import type { RawRow } from '../../lake/raw-days.ts'
@@ -75,7 +75,7 @@ async function lastSamples(context: EntityContext): Promise<ReadonlyMap<string, 
 
 /** Milliseconds since the epoch; NaN for a sample without a timestamp. */
 function timeOf({ item }: RawRow): number {
-  const time = firstFieldOf(item, 'timestamp')
+  const time = fieldOf(JSON.parse(item), 'timestamp')
   if (typeof time !== 'string') return NaN
   return Date.parse(/(?:[zZ]|[+-]\d\d:?\d\d)$/.test(time) ? time : `${time}Z`)
 }

@@ -2,7 +2,7 @@ import { isDay, type Day, type DayRange } from '../../lib/days.ts'
 import { kindOf } from '../../lib/text.ts'
 import {
   ContradictionError,
-  firstFieldOf,
+  fieldOf,
   type AnswerOrigin,
   type ServedRow,
 } from '../../client/index.ts'
@@ -21,7 +21,7 @@ export function usersOfPage(answer: AnswerOrigin, rows: readonly ServedRow[], da
 
 /** The key that a row of `/users` is counted by: its user id, or its text if it has none. */
 export function entityOf({ text, value }: ServedRow): string {
-  const id = firstFieldOf(text, 'user_id', value)
+  const id = fieldOf(value, 'user_id')
   if (typeof id === 'number' || typeof id === 'boolean') return String(id)
   return typeof id === 'string' && id !== '' ? id : text
 }
@@ -33,7 +33,7 @@ export function dayOfRow(
   ordinal: number,
   range: DayRange,
 ): Day {
-  const date = firstFieldOf(row.text, 'date', row.value)
+  const date = fieldOf(row.value, 'date')
   if (date === range.first) return range.first // the one day of a page of users
   const day = typeof date === 'string' ? date.slice(0, 10) : ''
   if (!isDay(day)) throw contradiction(answer, ordinal, `'date' is ${kindOf(date)}, not a day`)

@@ -1,4 +1,4 @@
-import { firstFieldOf } from '../../client/index.ts'
+import { fieldOf } from '../../client/index.ts'
 import { isSettled, type Interval, type PendingConfirmation } from '../../lake/ledger.ts'
 
 /** A second request sooner than this may hit the same temporary fault. */
@@ -49,6 +49,6 @@ export function isConfirmed(
 
 /** Sums a field over the rows of a day (JSON texts). Values that are not numbers count as 0. */
 export function sizeOf(sizeField: string, items: readonly string[]): number {
-  const values = items.map((item) => Number(firstFieldOf(item, sizeField)))
+  const values = items.map((item) => Number(fieldOf(JSON.parse(item), sizeField)))
   return values.reduce((sum, value) => sum + (Number.isFinite(value) ? value : 0), 0)
 }

@@ -55,7 +55,8 @@ export const modelSpend = defineChart({
       ([model]) => !isResidual(model),
     )
     if (top === undefined || all === 0) return 'No credits were spent'
-    const share = shareOf(top[1], all)
+    const isWhole = rows.every((row) => (row.billable_tokens ?? 0) >= 0)
+    const share = isWhole ? shareOf(top[1], all) : null
     return `${nameText(top[0])} took ${creditsText(share, top[1])} in ${rangeName(view)}`
   },
 })

@@ -159,7 +159,8 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
     {
       model_weeks: [
         { week: '2026-03-23', model: 'large', place: 1, billable_tokens: 50 },
-        { week: '2026-03-23', model: 'small', place: 2, billable_tokens: -20 },
+        { week: '2026-03-23', model: 'middle', place: 2, billable_tokens: 30 },
+        { week: '2026-03-23', model: 'small', place: 3, billable_tokens: -20 },
       ],
     },
     'large took 50 credits in 13 weeks',
