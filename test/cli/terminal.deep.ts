@@ -1,18 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { onTerminal } from './every-command.ts'
-import { EVIL, expectNoControls, inValues, CONTROLS, problem } from './terminal.ts'
+import { EVIL, expectNoControls, CONTROLS, problem } from './terminal.ts'
 
-/** These build for minutes: terminal-builds.deep.ts runs them. */
-const BUILDS = new Set(['build', 'run', 'rebuild', 'verify', 'demo'])
-
-/** terminal-builds.deep.ts runs the commands that build, too, and tries every other place. */
+/** terminal-builds.deep.ts tries every other place, in which commands build for minutes. */
 describe('law 11: control characters', () => {
   test('in an error response (400) are printed by no command', async () => {
     await expectNoControls(problem(400), ({ args }) => args[0] !== 'demo')
-  })
-
-  test('in names and values are printed by no command', async () => {
-    await expectNoControls(inValues, ({ args }) => !BUILDS.has(args[0] ?? ''))
   })
 
   test('in arguments are not printed', async () => {
