@@ -28,8 +28,8 @@ function taker(onRow: (row: ServedRow) => void = () => undefined) {
 
 const origin: unknown = expect.objectContaining({ requestId: null })
 
-async function stream(handler: Handler, rows = taker()) {
-  const { client, requests } = await onServer(handler, { timeoutMs: 300 })
+async function stream(handler: Handler, rows = taker(), timeoutMs = 10_000) {
+  const { client, requests } = await onServer(handler, { timeoutMs })
   const answer = client.stream('tokens', { range: RANGE }, rows)
   return { answer, requests, taken: rows.taken }
 }
@@ -115,7 +115,8 @@ it('an invalid response is not read to its end', async () => {
 })
 
 it('a body that never ends times out', async () => {
-  const { answer } = await stream((_, response) => void response.write('{"data":['))
+  const begin: Handler = (_, response) => void response.write('{"data":[')
+  const { answer } = await stream(begin, taker(), 300)
   expect(await failureOf(answer)).toBeInstanceOf(TransportError)
 })
 
