@@ -191,10 +191,11 @@ function byDays<T extends { readonly day: Day }>(
   lineOf: (item: T, days: string) => string,
 ): string[] {
   return [...grouped(items, (item) => lineOf(item, '')).values()].flatMap((group) => {
-    const ranges = rangesOf(group.map(({ day }) => day)).map(({ first, last }) =>
-      first === last ? first : `${first} to ${last}`,
+    const ranges = rangesOf(group.map(({ day }) => day)).map((range) =>
+      range.first === range.last ? range.first : `${range.first} to ${range.last}`,
     )
-    return group.slice(0, 1).map((one) => lineOf(one, ranges.join(', ')))
+    const [first] = group
+    return first === undefined ? [] : [lineOf(first, ranges.join(', '))]
   })
 }
 

@@ -81,7 +81,7 @@ function stopOnSignals(emit: (event: RunEvent) => void): Stop {
       close()
       return
     }
-    const message = `${name}: no more requests are sent; requests in progress have ${GRACE_MS / 1000} s to finish, or until the next signal; a third signal ends other work too`
+    const message = `${name}: stopping; no more requests are sent, and those in progress have ${GRACE_MS / 1000} s to finish, or until the next signal; a third signal ends the process`
     emit({ type: 'warning', message })
     asking.abort(reason)
     grace = setTimeout(() => {

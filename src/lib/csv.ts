@@ -1,4 +1,5 @@
 import { UsageError } from './errors.ts'
+import { counted } from './text.ts'
 
 /** The delimiter of a CSV file depends on the country of the workbook that it comes from. */
 const DELIMITERS = [',', ';', '\t']
@@ -78,12 +79,19 @@ function recordOf(
   delimiter: string,
 ): Record<string, string> {
   if (fields.length !== columns.length) {
-    const what = fields.length === 1 ? '1 field' : `${fields.length} fields`
-    throw new UsageError(`the line has ${what}, the first line has ${columns.length}`, {
-      hint: `A field with '${delimiter}' must be in double quotes.`,
-    })
+    throw new UsageError(...wrongFields(fields.length, columns.length, delimiter))
   }
   return Object.fromEntries(columns.map((name, at) => [name, fields[at] ?? '']))
+}
+
+/** What is wrong with a line that has another number of fields than the first, and the next step. */
+export function wrongFields(
+  found: number,
+  expected: number,
+  delimiter: string,
+): [problem: string, next: { readonly hint: string }] {
+  const problem = `the line has ${counted(found, 'field')}, the first line has ${expected}`
+  return [problem, { hint: `A field with '${delimiter}' must be in double quotes.` }]
 }
 
 const QUOTING = 'Quote the whole field on one line, and write a double quote in it twice.'

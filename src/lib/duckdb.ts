@@ -36,7 +36,7 @@ interface OpenOptions {
    * number of statements.
    */
   readonly isLowMemory?: boolean
-  /** When it aborts, the running statement ends; it and later ones reject with the reason. */
+  /** When it aborts, the running statement ends; it and later ones reject with the reason, an AppError. */
   readonly signal?: AbortSignal | undefined
 }
 

@@ -96,7 +96,7 @@ const LINES: Handlers<[], string | undefined> = {
     `exported ${counted(tables, 'table')}, ${counted(rows, 'row')} to ${path}`,
   'report.finished': ({ path, bytes }) => `report written to ${path} (${size(bytes)})`,
   warning: ({ message }) => `warning: ${message}`,
-  'stage.finished': ({ stage, durationMs }) => `${stage} finished in ${duration(durationMs)}`,
+  'stage.finished': ({ stage, durationMs }) => `${stage} took ${duration(durationMs)}`,
   'run.finished': ({ runId, exitCode }) => `run ${runId} finished with exit code ${exitCode}`,
 }
 

@@ -49,10 +49,7 @@ export async function verify(
         signal: world.signal,
         makeFacts: (database, source) => createFactViews(database, project, source),
       }),
-    ).catch((error: unknown) => {
-      world.signal.throwIfAborted()
-      throw error
-    })
+    )
     return verifiedOutcome(fetched, verification)
   } finally {
     await removeScratch(dataFolder)

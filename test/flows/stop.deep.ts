@@ -1,4 +1,7 @@
+import { readdir, watch } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { warehouseOf, writeWarehouse } from '../serve/support.ts'
 import { command, startCommand, type Running } from '../support/command.ts'
 import { sendJson, temporaryFolder } from '../support/helpers.ts'
 import { LAST_DAY, pagedPlatform, pageBuffersIn, usersIn, type Paged } from './paged.ts'
@@ -82,6 +85,11 @@ describe('law 4: a killed pagination', () => {
   })
 })
 
+/** Resolves when an entry of the folder begins or ends to exist. */
+async function changeIn(folder: string): Promise<void> {
+  for await (const change of watch(folder)) if (change.eventType === 'rename') return
+}
+
 describe('a signal', () => {
   it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
     '%s lets the current page arrive, keeps it, and ends the run with exit code 4',
@@ -155,4 +163,29 @@ describe('a signal', () => {
     expect(await nextRun(paged, environment)).toMatchObject({ code: 0 })
     expect(paged.cursors()).toEqual([])
   })
+
+  it.each(['parquet', 'csv', 'duckdb'])(
+    'ends an export of %s with exit code 4, and leaves the earlier export and nothing else',
+    async (target) => {
+      const { folder: data, path } = await warehouseOf('create table fct_x as select 1 as n')
+      const environment = { AGENT_WAREHOUSE_DATA: data }
+      const args = ['export', target, '--log', 'text']
+      expect(await command(args, environment)).toMatchObject({ code: 0 })
+      const before = await readdir(data, { recursive: true })
+      const slow = 'select count(*) as n from range(1000000000000) as a (i) where i < 0'
+      await writeWarehouse(path, `create view a_slow as ${slow}`)
+      const begun = changeIn(join(data, 'exports'))
+      const running = startCommand(args, environment)
+      await begun
+      running.kill('SIGTERM')
+      const { code, err } = await running.outcome
+      expect(code, err).toBe(4)
+      expect(err.split('\n')).toContain('agent-warehouse: stopped by SIGTERM')
+      const after = await readdir(data, { recursive: true })
+      const ofRuns = /^runs\//
+      expect(after.filter((name) => !ofRuns.test(name)).sort()).toEqual(
+        before.filter((name) => !ofRuns.test(name)).sort(),
+      )
+    },
+  )
 })

@@ -14,12 +14,12 @@ describe('the text log', () => {
       'plan for org: at least 3 requests; days due: tokens 2, users 2 (3 missing, 1 recheck)\n',
       'retry in 2.0s after attempt 1: GET /users: 503\n',
       'failed users 2026-01-15 of org: HTTP 500 Internal error (request req-9)\n',
-      'sync finished in 5.0s\n',
+      'sync took 5.0s\n',
       'check dau_adds_up warned: 2 rows\n',
       'published data/warehouse.duckdb (12 MB)\n',
       'warning: the disk is nearly full\n',
       'exported 25 tables, 4,321 rows to data/exports/csv\n',
-      'build finished in 900ms\n',
+      'build took 900ms\n',
       'run run-1 finished with exit code 3\n',
     ])
   })

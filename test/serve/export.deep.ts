@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, readFile, rename, watch, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { UsageError } from '../../src/lib/errors.ts'
@@ -12,7 +12,6 @@ import { exportTables, type ExportManifest } from '../../src/serve/export/export
 import type { ExportTarget } from '../../src/serve/export/files.ts'
 import { Database, literal } from '../../src/lib/duckdb.ts'
 import { project } from '../model/alone.ts'
-import { command, startCommand } from '../support/command.ts'
 import { ask, warehouseOf, writeWarehouse } from './support.ts'
 
 const MARTS = `
@@ -379,36 +378,4 @@ describe('a killed export', () => {
     await run('csv')
     expect(await readdir(folder)).toEqual(['csv'])
   })
-})
-
-/** Resolves when an entry of the folder begins or ends to exist. */
-async function changeIn(folder: string): Promise<void> {
-  for await (const change of watch(folder)) if (change.eventType === 'rename') return
-}
-
-describe('a signal', () => {
-  test.each(['parquet', 'csv', 'duckdb'])(
-    'ends an export of %s with exit code 4, and leaves the earlier export and nothing else',
-    async (target) => {
-      const { folder: data, path } = await warehouseOf(MARTS)
-      const environment = { AGENT_WAREHOUSE_DATA: data }
-      const args = ['export', target, '--log', 'text']
-      expect(await command(args, environment)).toMatchObject({ code: 0 })
-      const before = await readdir(data, { recursive: true })
-      const slow = 'select count(*) as n from range(1000000000000) as a (i) where i < 0'
-      await writeWarehouse(path, `create view a_slow as ${slow}`)
-      const begun = changeIn(join(data, 'exports'))
-      const running = startCommand(args, environment)
-      await begun
-      running.kill('SIGTERM')
-      const { code, err } = await running.outcome
-      expect(code, err).toBe(4)
-      expect(err.split('\n')).toContain('agent-warehouse: stopped by SIGTERM')
-      const after = await readdir(data, { recursive: true })
-      const ofRuns = /^runs\//
-      expect(after.filter((name) => !ofRuns.test(name)).sort()).toEqual(
-        before.filter((name) => !ofRuns.test(name)).sort(),
-      )
-    },
-  )
 })

@@ -2,14 +2,8 @@ import { createHash } from 'node:crypto'
 import { ChecksFailedError } from '../../lib/errors.ts'
 import { identifier, literal, type Cell, type Row } from '../../lib/duckdb.ts'
 import { statement, fill } from '../../lib/package.ts'
-import type { BuildContext } from '../shared/context.ts'
-import {
-  NOT_PUBLISHED,
-  placeText,
-  ProjectError,
-  StatementError,
-  unknownName,
-} from '../project/errors.ts'
+import { readColumns, type BuildContext } from '../shared/context.ts'
+import { NOT_PUBLISHED, placeText, StatementError, unknownName } from '../project/errors.ts'
 import type { UnitTestNode } from '../project/types.ts'
 import type { Fixture } from '../project/shapes.ts'
 
@@ -91,13 +85,10 @@ export function differencesSql(
 }
 
 /** Does the work; an error of DuckDB gets the name of the test. */
-async function named<T>(test: UnitTestNode, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    if (error instanceof ProjectError) throw error
+function named<T>(test: UnitTestNode, work: () => Promise<T>): Promise<T> {
+  return work().catch((error: unknown) => {
     throw StatementError.of(`${placeText(test.place)}: unit test '${test.name}'`, error)
-  }
+  })
 }
 
 function actualSql(given: string, model: string): string {
@@ -116,14 +107,13 @@ function comparison({ place, model, expect }: UnitTestNode, types: Types, actual
 }
 
 async function givenSql(
-  { db, described }: BuildContext,
+  context: BuildContext,
   { place, given }: UnitTestNode,
   spell?: (type: string) => string,
 ): Promise<string> {
   const ctes: string[] = []
   for (const { alias, relation, rows, input } of given) {
-    const columns = described.get(relation) ?? (await db.table(`select * from ${relation} limit 0`))
-    described.set(relation, columns)
+    const columns = context.tableColumns.get(relation) ?? (await readColumns(context, relation))
     const types = typesOf(columns)
     const sql = fixtureSql(rows, spelled(types, spell), (name) =>
       unknownName(place, `column of ${input}`, name, types.keys()),

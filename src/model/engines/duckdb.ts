@@ -41,7 +41,7 @@ export async function inFile<T>(
   )
   await db.run("set checkpoint_threshold = '1TB'")
   await second.run('use warehouse')
-  const result = await work({ ...build, db, second, described: new Map() })
+  const result = await work({ ...build, db, second, tableColumns: new Map() })
   await second.run('use memory')
   await db.run('checkpoint warehouse; use memory; detach warehouse')
   return result

@@ -1,7 +1,13 @@
-import { AppError, ChecksFailedError, messageOf } from '../../lib/errors.ts'
-import { identifier, literal, type Database, type Table } from '../../lib/duckdb.ts'
+import type { AppError } from '../../lib/errors.ts'
+import { ChecksFailedError, messageOf } from '../../lib/errors.ts'
+import { identifier, literal, type Database } from '../../lib/duckdb.ts'
 import { counted, suggestion } from '../../lib/text.ts'
-import type { BuildContext, NodePlan } from '../shared/context.ts'
+import {
+  readColumns,
+  type BuildContext,
+  type NodePlan,
+  type TableColumns,
+} from '../shared/context.ts'
 import type { UnitTestResult } from '../checks/unit-tests.ts'
 import { NOT_PUBLISHED, ProjectError, StatementError } from '../project/errors.ts'
 import { keyOf } from '../project/properties.ts'
@@ -62,14 +68,13 @@ export async function materialize(
   { node, action }: NodePlan,
   reused?: number,
 ): Promise<BuiltModel> {
-  const { db, described, now, emit, report } = context
+  const { db, now, emit, report } = context
   const { name } = node
   const startedAt = now()
   try {
     const { intervals, rows: created } = await make(context, node, action)
     if (action !== 'reuse') {
-      const columns = await compareColumns(db, node)
-      described.set(node.relation, columns)
+      const columns = await compareColumns(context, node)
       await refuseInfinite(db, node, columns, action === 'update')
     }
     const isTable = kindOf(node) === 'table'
@@ -115,7 +120,6 @@ async function make(
     await verifySeed(db, seed)
     return { rows }
   } catch (error) {
-    if (error instanceof AppError) throw error
     throw StatementError.of(`${node.file}: model '${node.name}'`, error)
   }
 }
@@ -164,8 +168,8 @@ async function update(
 }
 
 /** Returns the columns and their types. @throws ProjectError if they differ from the yml. */
-async function compareColumns(db: Database, node: ModelNode): Promise<Table> {
-  const table = await db.table(`select * from ${node.relation} limit 0`)
+async function compareColumns(context: BuildContext, node: ModelNode): Promise<TableColumns> {
+  const table = await readColumns(context, node.relation)
   for (const { name, place } of node.columns) {
     if (table.columns.includes(name)) continue
     throw new ProjectError(place, `model '${node.name}' has no column '${name}'`, {
@@ -189,7 +193,7 @@ const DOUBLES = ['DOUBLE', 'FLOAT']
 async function refuseInfinite(
   db: Database,
   node: ModelNode,
-  { columns: names, types }: Table,
+  { columns: names, types }: TableColumns,
   isUpdate: boolean,
 ): Promise<void> {
   const columns = names.filter((_, at) => DOUBLES.includes(types[at] ?? '')).map(identifier)

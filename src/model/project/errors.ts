@@ -26,8 +26,11 @@ export class ProjectError extends UsageError {
 
 /** DuckDB refused the SQL of a model or a check. */
 export class StatementError extends AppError {
-  /** `where` names the file and the refused part. */
-  static of(where: string, error: unknown): StatementError {
+  /** `where` names the file and the refused part. An error of our own stays as it is. */
+  static of(where: string, error: string): StatementError
+  static of(where: string, error: unknown): AppError
+  static of(where: string, error: unknown): AppError {
+    if (error instanceof AppError) return error
     return new StatementError(`${where}: ${messageOf(error)}`, { cause: error })
   }
 }

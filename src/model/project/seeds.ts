@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
-import { delimiterOf, utf8Text } from '../../lib/csv.ts'
+import { delimiterOf, utf8Text, wrongFields } from '../../lib/csv.ts'
 import { listIfThere } from '../../lib/files.ts'
 import { suggestion } from '../../lib/text.ts'
 import { ProjectError, unknownName, type Place } from './errors.ts'
@@ -156,18 +156,15 @@ export async function explainSeed(db: Database, seed: Seed): Promise<ProjectErro
   if (row.type === 'CAST' && type !== undefined && value !== undefined) {
     return wrongValue(place, row.column_name ?? '', value, type)
   }
-  const [, fields] = /Found: (\d+)/.exec(row.message) ?? []
   if (row.type === 'UNQUOTED VALUE' || row.message.includes('unterminated quote')) {
     return new ProjectError(place, 'a double quote is not closed, or text follows it', {
       hint: 'Quote the whole field, and write a double quote in it twice.',
     })
   }
+  const [, fields] = /Found: (\d+)/.exec(row.message) ?? []
   if (fields === undefined) return new ProjectError(place, row.message)
-  const found = fields === '1' ? '1 field' : `${fields} fields`
-  const problem = `the line has ${found}, the first line has ${csv.header.length}`
-  return new ProjectError(place, problem, {
-    hint: `A field with '${csv.delimiter}' must be in double quotes.`,
-  })
+  const [problem, next] = wrongFields(Number(fields), csv.header.length, csv.delimiter)
+  return new ProjectError(place, problem, next)
 }
 
 /**

@@ -87,7 +87,11 @@ export function isTag(part: Part): part is Tag {
   return 'kind' in part
 }
 
-/** Groups the tokens of each tag, with dbt's white space rules. @throws the library's error for an invalid template. */
+/**
+ * Groups the tokens of each tag, with dbt's white space rules.
+ *
+ * @throws the library's error for an invalid template.
+ */
 export function gather(text: string): Part[] {
   const lineOf = lineFinder(text)
   const parts: Part[] = []

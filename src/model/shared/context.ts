@@ -122,8 +122,20 @@ export interface BuildContext extends RunningBuild {
   readonly db: Database
   /** Another connection to it: it neither sees the temporary tables of `db` nor waits for it. */
   readonly second: Database
-  /** The columns of relations, each read once. */
-  readonly described: Map<string, Omit<Table, 'rows'>>
+  /** The columns of relations as `readColumns` read them last. */
+  readonly tableColumns: Map<string, TableColumns>
+}
+
+export type TableColumns = Omit<Table, 'rows'>
+
+/** Reads the columns of a table, view or subquery, and keeps them for the unit tests of models. */
+export async function readColumns(
+  { db, tableColumns }: BuildContext,
+  relation: string,
+): Promise<TableColumns> {
+  const columns = await db.table(`select * from ${relation} limit 0`)
+  tableColumns.set(relation, columns)
+  return columns
 }
 
 /** The outcome of a node, in dbt's words. */

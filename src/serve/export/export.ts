@@ -89,7 +89,7 @@ async function writeTables(
     const file = 'warehouse.duckdb'
     const path = join(folder, file)
     const write = (): Promise<number[]> => writeDatabase(warehouse, tables, path, signal)
-    const written = await writing('the marts', path, write, signal)
+    const written = await writing('the marts', path, write)
     return tables.map((table, at) => ({ ...table, file, ...written, rows: written.rows[at] ?? 0 }))
   }
   const exported: ExportedTable[] = []
@@ -97,23 +97,18 @@ async function writeTables(
     const file = `${pathSegment(table.name)}.${target}`
     const path = join(folder, file)
     const write = (): Promise<number> => writeFile(database, target, table, path)
-    exported.push({ ...table, file, ...(await writing(table.name, path, write, signal)) })
+    exported.push({ ...table, file, ...(await writing(table.name, path, write)) })
   }
   return exported
 }
 
-async function writing<T>(
-  what: string,
-  path: string,
-  write: () => Promise<T>,
-  signal: AbortSignal,
-) {
+async function writing<T>(what: string, path: string, write: () => Promise<T>) {
   try {
     const rows = await write()
     const { sha256 } = await syncedSums(path)
     return { rows, bytes: (await stat(path)).size, sha256 }
   } catch (error) {
-    signal.throwIfAborted()
+    if (error instanceof AppError) throw error
     throw new AppError(`${what} cannot be written to ${path}: ${sqlMessage(error)}`, {
       hint: 'The previous export stays in place. Fix the cause, then export again.',
       cause: error,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Day } from '../../lib/days.ts'
-import { UsageError } from '../../lib/errors.ts'
+import { AppError, UsageError } from '../../lib/errors.ts'
 import { Database, identifier, literal, type Row } from '../../lib/duckdb.ts'
 import { processLimits } from '../../lib/machine.ts'
 import { statement, fill } from '../../lib/package.ts'
@@ -123,6 +123,7 @@ async function compareFact(
     const differences = left?.['rows'] === '0' ? [] : await differencesOf(database, fact)
     return { rows, differences }
   } catch (error) {
+    if (error instanceof AppError) throw error
     throw new UsageError(`${fact.name} cannot be compared: ${sqlMessage(error)}`, {
       hint: 'A warehouse of another release has other columns: run `agent-warehouse build`, then verify again.',
       cause: error,

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Day } from '../../../src/lib/days.ts'
+import { DeferredError } from '../../../src/lib/errors.ts'
 import { compareFacts, type FactTable } from '../../../src/serve/verify/compare.ts'
 import { Database } from '../../../src/lib/duckdb.ts'
 import { temporaryFolder } from '../../support/helpers.ts'
@@ -54,7 +55,7 @@ describe('the comparison of verify', () => {
       from range(1000000000000) as a (i) where i < 0`
     const comparing = compare([A], slow, stop.signal)
     setImmediate(() => {
-      stop.abort(new Error('stopped'))
+      stop.abort(new DeferredError('stopped'))
     })
     await expect(comparing).rejects.toThrow('stopped')
   })
