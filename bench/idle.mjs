@@ -39,7 +39,7 @@ await withFolder(async (folder) => {
   await rename(dataFolder, landed)
   const oneDayLater = async (platform) => {
     await rm(dataFolder, { recursive: true, force: true })
-    // under the same path: a folder that has moved is built from scratch
+    // under the same path: the views of a folder that has moved are created again
     await cp(landed, dataFolder, { recursive: true })
     execFileSync('sync') // writing the copy to disk must not count
     return night(dataFolder, platform)

@@ -156,6 +156,8 @@ export async function buildOptions(
       sources: `${String(asOf)} ${await baseDigest(dataFolder, inBase(orgIds))}`,
     },
     sourceStatements: (_source, table) => statementsDigestOf(table),
+    // base of another time is another base, and tables of Spark are found by their paths
+    movableFolder: asOf === null && !isSpark ? dataFolder : null,
     sourceContent: (_source, table) => contents?.get(table) ?? null,
     asOf,
     keep: config.keepPublished,

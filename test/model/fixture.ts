@@ -1,4 +1,4 @@
-import { mkdir, stat, writeFile } from 'node:fs/promises'
+import { mkdir, rename, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { RunEvent } from '../../src/lib/events.ts'
 import {
@@ -91,6 +91,7 @@ export const DEFAULTS = {
   retry: false,
   fullRefresh: false,
   sourceStatements: () => '',
+  movableFolder: null,
   sourceContent: () => null,
   asOf: null,
   keep: 0,
@@ -110,6 +111,13 @@ export class Bench {
     const bench = new Bench(await folderOfFile())
     await bench.land("('a', 'u1', 3), ('a', 'u2', 0), ('a', 'u3', 5)")
     return bench
+  }
+
+  /** The same data folder at another path; the old one is gone. */
+  async moved(): Promise<Bench> {
+    const to = join(await folderOfFile(), 'moved')
+    await rename(this.data, to)
+    return new Bench(to)
   }
 
   get target(): string {

@@ -351,7 +351,7 @@ it('a build that was killed before its rename leaves the published file, which t
       target: ${JSON.stringify(bench.target)},
       sourceSql: (_, table) => "read_parquet('" + ${JSON.stringify(bench.data)} + '/' + table + ".parquet')",
       meta: () => process.kill(process.pid, 'SIGKILL'),
-      sourceStatements: () => '', sourceContent: () => null, fullRefresh: false, retry: false,
+      sourceStatements: () => '', movableFolder: null, sourceContent: () => null, fullRefresh: false, retry: false,
       asOf: null, keep: 0, runId: 'killed', now: () => 0, emit: () => {}, tempDirectory: ${JSON.stringify(join(bench.data, 'spill'))},
     })`
   const { signal } = spawnSync(process.execPath, ['--input-type=module', '-e', script])

@@ -36,6 +36,51 @@ it.each([
   ])
 })
 
+/** Two builds, with the data folder at another path for the second. */
+async function builtAndMoved(second: Files, rows = ROWS): Promise<Bench> {
+  const before = await Bench.open()
+  await serve(before, ROWS)
+  const of = (digest: string, { data }: Bench): object => ({
+    sourceContent: () => digest,
+    movableFolder: data,
+  })
+  await before.build(DAILY, of('digest', before))
+  await before.write('create or replace table fct_total as select 999 as sessions')
+  const bench = await before.moved()
+  await serve(bench, rows)
+  await bench.build(second, of(rows === ROWS ? 'digest' : 'other', bench))
+  return bench
+}
+
+it('a data folder that has moved keeps its tables, and its views read the files at the new path', async () => {
+  const bench = await builtAndMoved(DAILY)
+  expect(await bench.rows('select cast(sessions as int) as sessions from fct_total')).toEqual([
+    { sessions: 999 },
+  ])
+  expect(await bench.rows('select count(*)::int as days from stg_users')).toEqual([{ days: 2 }])
+})
+
+it('an incremental model of a data folder that has moved replaces the changed days only', async () => {
+  const restated: readonly UserDay[] = [
+    ROWS[0] ?? expect.fail(),
+    ['a', '2026-01-15', 'u1', 2, 'v2'],
+  ]
+  const bench = await builtAndMoved(DAILY, restated)
+  const updated = bench.events.findLast(
+    (event) => event.type === 'model.built' && event.model === 'fct_user_day',
+  )
+  expect(updated).toMatchObject({ intervals: 1 })
+  expect(await bench.rows('select sum(sessions)::int as sessions from fct_user_day')).toEqual([
+    { sessions: 3 },
+  ])
+})
+
+it('a changed model is built again in a data folder that has moved', async () => {
+  const sql = "{{ config(materialized='table') }}\nselect 7 as sessions"
+  const bench = await builtAndMoved({ ...DAILY, 'models/fct_total.sql': sql })
+  expect(await bench.rows('select sessions from fct_total')).toEqual([{ sessions: 7 }])
+})
+
 it('a check of unchanged rows is not run again, and its result is recorded', async () => {
   const bench = await builtTwice('digest-1', 'digest-1')
   const results = await bench.rows('select distinct status from meta.check_results')

@@ -18,8 +18,8 @@ const kept = new Map<string, string>()
 
 /**
  * A data folder as `make` leaves it, which is made once for the tests of a file. It is always at
- * the same path, because a build in a folder that was moved reuses no model. `kept` is a copy for
- * reading.
+ * the same path, because a build in a folder that has moved creates every view again. `kept` is a
+ * copy for reading.
  */
 export async function restoredFolder(
   name: string,

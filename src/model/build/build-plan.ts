@@ -13,6 +13,7 @@ import type { PublishedState } from '../publish/meta.ts'
 
 const NEW = 'it is new'
 const SAME_ROWS = 'the same rows'
+const MOVED = 'the data folder has moved'
 
 /** @throws ProjectError, and UsageError for a selector that matches no models. */
 export async function planBuild(
@@ -53,7 +54,9 @@ export async function planBuild(
     )
   }
   const unchanged = new Set(
-    nodes.flatMap(({ node, reason }) => (reason === SAME_ROWS ? [node.name] : [])),
+    nodes.flatMap(({ node, reason }) =>
+      reason === SAME_ROWS || (reason === MOVED && hasSameRows(node)) ? [node.name] : [],
+    ),
   )
   const isContinued = nodes.some(
     ({ node, action }) => node.increment !== null && action !== 'create',
@@ -162,12 +165,16 @@ function reasonToCreate(
   const before = published.get(node.name)
   if (before === undefined) return problem ?? NEW
   if (!before.isSameEngine) return `it was built with ${before.engine}`
-  if (before.withAncestors === now.get(node.name)?.withAncestors) return null
   const isChanged = (name: string): boolean => published.get(name)?.own !== now.get(name)?.own
+  if (before.withAncestors === now.get(node.name)?.withAncestors) {
+    return kindOf(node) === 'view' && isChanged(node.name) ? MOVED : null
+  }
   const lineage = reach([node.name], new Map(models.map((each) => [each.name, each.dependsOn])))
   const names = models.map(({ name }) => name)
   const changed = names.filter((name) => name === node.name || lineage.has(name)).filter(isChanged)
-  return `changed since: ${changed.join(', ')}`
+  return changed.length === 0
+    ? 'an earlier release built it'
+    : `changed since: ${changed.join(', ')}`
 }
 
 /**

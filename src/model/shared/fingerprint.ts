@@ -5,9 +5,12 @@ import type { ModelNode } from '../project/types.ts'
  * Digests of a model's inputs. `meta.models` records them as `made_by`, `fingerprint` and `content`.
  */
 export interface InputDigests {
-  /** Digest of the model itself: its SQL, settings, columns, and the statements of its sources. */
+  /**
+   * Digest of the model itself: its SQL, settings, columns, and the statements of its sources. A view
+   * names its sources by their paths, so it has another digest once the data folder has moved.
+   */
   readonly own: string
-  /** Digest of the model itself and of all models that it depends on. */
+  /** Digest of the model itself and of all models that it depends on, wherever the data folder is. */
   readonly withAncestors: string
   /**
    * Digest of these and of the sources' contents: equal digests mean equal rows, except for rows that
@@ -24,6 +27,8 @@ export interface SourceFacts {
    * read it from scratch.
    */
   readonly sourceStatements: (source: string, table: string) => string
+  /** The path of the folder that holds the sources and can be moved; null: they cannot. */
+  readonly movableFolder: string | null
   /** Digest of the content; null if unknown. */
   readonly sourceContent: (source: string, table: string) => string | null
 }
@@ -41,9 +46,11 @@ export function inputDigests(
 ): Map<string, InputDigests> {
   const found = new Map<string, InputDigests>()
   for (const node of models) {
-    const own = ownDigest(node, facts)
+    const parts = ownParts(node, facts)
+    const own = digest(parts)
     const parents = node.dependsOn.map((name) => found.get(name) ?? UNKNOWN)
-    const withAncestors = digest([own, ...parents.map((parent) => parent.withAncestors)])
+    const anywhere = digest(parts.map((part) => withoutFolder(part, facts.movableFolder)))
+    const withAncestors = digest([anywhere, ...parents.map((parent) => parent.withAncestors)])
     const made = chosen.has(node.name)
       ? { own, withAncestors, content: contentOf(node, withAncestors, parents, facts) }
       : (published.get(node.name) ?? UNKNOWN)
@@ -73,15 +80,20 @@ function partsOf(source: string): [source: string, table: string] {
   return [name, table]
 }
 
-function ownDigest(node: ModelNode, facts: SourceFacts): string {
+function ownParts(node: ModelNode, facts: SourceFacts): string[] {
   const { materialized, relation, unique_key, preHooks, sql, increment, columns, sources } = node
   const csv = node.seed?.csv.digest
-  return digest([
+  return [
     JSON.stringify([materialized, relation, unique_key, preHooks, sql, increment]),
     ...columns.map(({ name }) => name),
     ...(csv === undefined ? [] : [csv]),
     ...sources.map((source) => facts.sourceStatements(...partsOf(source))),
-  ])
+  ]
+}
+
+/** Replaces the path of the folder. A path that SQL or JSON escapes stays: then nothing is reused. */
+function withoutFolder(text: string, folder: string | null): string {
+  return folder === null ? text : text.replaceAll(folder, '\0')
 }
 
 /** The digest of parts in order. */
