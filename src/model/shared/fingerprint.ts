@@ -91,9 +91,12 @@ function ownParts(node: ModelNode, facts: SourceFacts): string[] {
   ]
 }
 
-/** Replaces the path of the folder. A path that SQL or JSON escapes stays: then nothing is reused. */
+/**
+ * Replaces the folder at the beginning of SQL's texts. A path that SQL or JSON escapes stays: then
+ * nothing is reused.
+ */
 function withoutFolder(text: string, folder: string | null): string {
-  return folder === null ? text : text.replaceAll(folder, '\0')
+  return folder === null ? text : text.replaceAll(`'${folder}/`, "'\0/")
 }
 
 /** The digest of parts in order. */
