@@ -1,5 +1,6 @@
 -- The 12 most used tools and the 12 most used MCP servers of each length of period.
--- Calls below zero leave no whole to have a share of.
+-- Calls below zero leave no whole to have a share of. What stands for calls
+-- without a name, such as `(unparsed)`, is not counted as a name.
 with
     used as (
         select 'tool' as kind, org_id, activity_date, tool_name as name, invocations
@@ -39,7 +40,7 @@ with
             *,
             sum(invocations) over (partition by kind, org_id, days) as all_invocations,
             min(invocations) over (partition by kind, org_id, days) as fewest,
-            count(*) over (partition by kind, org_id, days) as names,
+            count_if(name not like '(%') over (partition by kind, org_id, days) as names,
             row_number() over (
                 partition by kind, org_id, days
                 order by invocations desc nulls last, name

@@ -131,7 +131,10 @@ export const retention = defineChart({
   finding: (rows) => {
     const judged = rows.filter((row) => row.week_number === JUDGED_WEEK && !row.is_left_edge)
     const people = sum(judged.map((row) => row.cohort_users))
-    if (people === 0) return 'No cohort of five or more began after the first weeks of history'
+    if (people === 0)
+      return rows.some((row) => !row.is_left_edge)
+        ? 'No cohort shown has a complete fourth week yet'
+        : 'No cohort of five or more began after the first weeks of history'
     const share = sum(judged.map((row) => row.active_users)) / people
     return `${percent(share)} of new people are active four weeks later`
   },
@@ -141,7 +144,7 @@ const SEAT_WORDS: Readonly<Record<string, string>> = {
   active: 'active in 28 days',
   idle: 'idle for 28 days',
   never_used: 'never used',
-  unlicensed: 'active without a licence on file',
+  unlicensed: 'seen without a licence on file',
 }
 
 export const seats = defineChart({
@@ -159,6 +162,7 @@ export const seats = defineChart({
     const of = (status: string): number =>
       sum(rows.filter((row) => row.status === SEAT_WORDS[status]).map((row) => row.people))
     const unused = of('idle') + of('never_used')
+    if (unused + of('active') === 0) return 'No person has a licence on file'
     return unused === 0
       ? 'Everybody with a licence has used it in the last 28 days'
       : `${counted(unused, 'person', 'people')} with a licence did not use it in the last 28 days`

@@ -1,6 +1,15 @@
 import { defineChart } from './chart.ts'
 import { inRange, largest, newest, sum, type View } from './view.ts'
-import { amount, capital, counted, dayText, nameText, percent } from './words.ts'
+import {
+  amount,
+  capital,
+  counted,
+  dayText,
+  isResidual,
+  listText,
+  nameText,
+  percent,
+} from './words.ts'
 
 export const autonomy = defineChart({
   id: 'autonomy',
@@ -69,8 +78,9 @@ function ofKind({ organisation, days }: View, kind: 'tool' | 'server') {
     .map(({ name, invocations, share, names }) => ({ name, invocations, share, names }))
 }
 
-function mostUsed([first]: Readonly<ReturnType<typeof ofKind>>, kind: string): string {
-  if (first === undefined) return ''
+function mostUsed(rows: Readonly<ReturnType<typeof ofKind>>, kind: string): string {
+  const first = rows.find(({ name }) => !isResidual(name))
+  if (first === undefined) return `No call has the name of a known ${kind}`
   const most = `${nameText(first.name)} is the most used of ${counted(first.names, kind)}`
   return first.share === null ? most : `${most}: ${percent(first.share)} of calls`
 }
@@ -115,7 +125,15 @@ export const output = defineChart({
   finding: (rows) => {
     const last = rows.at(-1)
     if (last === undefined) return ''
-    return `Agents made ${counted(last.git_commits ?? 0, 'commit')} and ${counted(last.git_prs_created ?? 0, 'pull request')} in the week of ${dayText(last.week)}`
+    const { git_commits: commits, git_prs_created: requests } = last
+    const made = [
+      ...(commits === null ? [] : [counted(commits, 'commit')]),
+      ...(requests === null ? [] : [counted(requests, 'pull request')]),
+    ]
+    const week = `the week of ${dayText(last.week)}`
+    return made.length === 0
+      ? `Commits and pull requests of ${week} are not known`
+      : `Agents made ${listText(made)} in ${week}`
   },
 })
 

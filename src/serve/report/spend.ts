@@ -49,7 +49,7 @@ export const modelSpend = defineChart({
   columns: { week: 'Week of', model: 'Model', billable_tokens: 'Credits' },
   empty: 'No whole week with credits of models is known yet',
   rows: (view) => inRange(view, view.organisation.model_weeks, ({ week }) => week),
-  finding: (rows, view) => {
+  finding: (rows) => {
     const all = sum(rows.map((row) => row.billable_tokens))
     const [top] = byName(rows.map((row) => [row.model, row.billable_tokens])).filter(
       ([model]) => !isResidual(model),
@@ -57,7 +57,8 @@ export const modelSpend = defineChart({
     if (top === undefined || all === 0) return 'No credits were spent'
     const isWhole = rows.every((row) => (row.billable_tokens ?? 0) >= 0)
     const share = isWhole ? shareOf(top[1], all) : null
-    return `${nameText(top[0])} took ${creditsText(share, top[1])} in ${rangeName(view)}`
+    const weeks = new Set(rows.map(({ week }) => week)).size
+    return `${nameText(top[0])} took ${creditsText(share, top[1])} in ${counted(weeks, 'whole week')}`
   },
 })
 

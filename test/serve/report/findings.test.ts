@@ -331,11 +331,11 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
     spend.modelSpend,
     {
       model_weeks: [
-        { week: '2026-03-23', model: 'm1', place: 1, billable_tokens: 30 },
+        { week: '2026-03-16', model: 'm1', place: 1, billable_tokens: 30 },
         { week: '2026-03-23', model: '(33 other models)', place: 8, billable_tokens: 70 },
       ],
     },
-    'm1 took 30% of the credits in 13 weeks',
+    'm1 took 30% of the credits in 2 whole weeks',
   ],
   [
     'a team is named, not what stands for others',

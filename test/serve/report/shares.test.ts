@@ -116,6 +116,19 @@ describe('numbers that contradict each other have no share of a whole', () => {
   })
 })
 
+it('what stands for calls without a tool is not counted as a tool', async () => {
+  const rows = await rowsOf(
+    'tools',
+    'fct_tool_day',
+    'activity_date, tool_name, invocations',
+    `(date '2026-01-05', 'Read', 9), (date '2026-01-05', '(unparsed)', 3)`,
+  )
+  expect(rows.map((row) => [row[3], Number(row.at(-1))])).toEqual([
+    ['Read', 1],
+    ['(unparsed)', 1],
+  ])
+})
+
 const period = {
   ...{ days: 91, period: 'current' as const, active_users: 9, sessions: 1, tool_calls: 1 },
   ...{ user_messages: 1, files: 1, git_commits: 1, git_prs_created: 1 },
@@ -163,7 +176,7 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
         { week: '2026-03-23', model: 'small', place: 3, billable_tokens: -20 },
       ],
     },
-    'large took 50 credits in 13 weeks',
+    'large took 50 credits in 1 whole week',
   ],
   [
     'a week without a share of the cache is not compared',

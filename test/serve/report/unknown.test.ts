@@ -1,0 +1,77 @@
+import { expect, it } from 'vitest'
+import * as adoption from '../../../src/serve/report/adoption.ts'
+import type { Chart } from '../../../src/serve/report/chart.ts'
+import type { Organisation } from '../../../src/serve/report/data.ts'
+import * as practice from '../../../src/serve/report/practice.ts'
+import { view } from './sample.ts'
+
+const cohort = {
+  ...{ cohort: '2026-03-16', week_number: 1, cohort_users: 10, active_users: 6 },
+  ...{ retention: 0.6, is_left_edge: false },
+}
+
+const tool = { kind: 'tool' as const, days: 28, invocations: 50, share: 0.5, names: 1 }
+
+const output = {
+  ...{ week: '2026-03-23', active_users: 9, billable_tokens: 1, files: 1 },
+  ...{ git_commits: null, git_prs_created: null },
+}
+
+it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
+  [
+    'new people whose fourth week is not over did begin',
+    adoption.retention,
+    { retention_weeks: [cohort] },
+    'No cohort shown has a complete fourth week yet',
+  ],
+  [
+    'people at the left edge of history are no new people',
+    adoption.retention,
+    { retention_weeks: [{ ...cohort, week_number: 4, is_left_edge: true }] },
+    'No cohort of five or more began after the first weeks of history',
+  ],
+  [
+    'where nobody has a licence, nobody has used one',
+    adoption.seats,
+    { seats: [{ status: 'unlicensed', people: 3 }] },
+    'No person has a licence on file',
+  ],
+  [
+    'a tool is named, not what stands for calls without a tool',
+    practice.tools,
+    {
+      tools: [
+        { ...tool, name: '(unattributed)' },
+        { ...tool, name: 'Read', share: 0.29 },
+      ],
+    },
+    'Read is the most used of 1 tool: 29% of calls',
+  ],
+  [
+    'calls without the name of a tool are those of no tool',
+    practice.tools,
+    { tools: [{ ...tool, name: '(unparsed)', names: 0 }] },
+    'No call has the name of a known tool',
+  ],
+  [
+    'commits that were not sent are not zero',
+    practice.output,
+    { output_weeks: [{ ...output, git_prs_created: 3 }] },
+    'Agents made 3 pull requests in the week of 23 Mar 2026',
+  ],
+  [
+    'output that was not sent is not zero',
+    practice.output,
+    { output_weeks: [output] },
+    'Commits and pull requests of the week of 23 Mar 2026 are not known',
+  ],
+])('%s', (_, chart, rows, finding) => {
+  expect(chart.read(view(rows)).finding).toBe(finding)
+})
+
+it('people without a licence on file are counted, active or not', () => {
+  const seats = [{ status: 'unlicensed', people: 3 }]
+  expect(adoption.seats.read(view({ seats })).rows).toEqual([
+    { status: 'seen without a licence on file', people: 3 },
+  ])
+})
