@@ -83,6 +83,19 @@ describe('the report of the golden lake of weeks', () => {
     }
   })
 
+  it('compares the running month on the days that are known in both months', async () => {
+    const [both] = (await expected('mart_spend_bridge')).filter(
+      (row) => row['month_start_date'] === '2027-02-01',
+    )
+    expect(groups.compared_month).toEqual([
+      {
+        ...{ month: '2027-02', previous_month: '2027-01', compared_days: both?.['compared_days'] },
+        billable_tokens: Number(both?.['billable_tokens']),
+        previous_billable_tokens: Number(both?.['previous_billable_tokens']),
+      },
+    ])
+  })
+
   it('has the bridge of the last whole month, without components of fewer than five people', () => {
     const month = {
       ...{ month: '2027-01', previous_month: '2026-12', compared_days: 30 },

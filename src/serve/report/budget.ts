@@ -1,6 +1,16 @@
 import { defineChart } from './chart.ts'
 import { sum } from './view.ts'
-import { amount, capital, change, dayText, listText, monthText, percent, signed } from './words.ts'
+import {
+  amount,
+  capital,
+  change,
+  dayText,
+  listText,
+  monthText,
+  percent,
+  sameDays,
+  signed,
+} from './words.ts'
 
 export const forecast = defineChart({
   id: 'forecast',
@@ -118,7 +128,7 @@ export const bridge = defineChart({
     const { month, previous_month, compared_days, billable_tokens, previous_billable_tokens } =
       first
     const changed = change(billable_tokens, previous_billable_tokens)
-    const days = `the same ${compared_days === 1 ? 'day' : `${compared_days} days`} of ${monthText(previous_month)}`
+    const days = sameDays(compared_days, previous_month)
     const parts = components
       .filter((each) => each.change !== 0)
       .sort((a, b) => Math.abs(b.change) - Math.abs(a.change))

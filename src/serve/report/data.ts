@@ -58,6 +58,13 @@ const datasets = {
     days_in_month: number,
     billable_tokens: count,
   }),
+  compared_month: rows({
+    month: text,
+    previous_month: text,
+    compared_days: number,
+    billable_tokens: number,
+    previous_billable_tokens: number,
+  }),
   limits: rows({
     month: text,
     users: number,

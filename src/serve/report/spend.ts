@@ -9,6 +9,7 @@ import {
   monthText,
   nameText,
   percent,
+  sameDays,
   teamText,
 } from './words.ts'
 
@@ -16,24 +17,20 @@ export const monthSpend = defineChart({
   id: 'month-spend',
   about: 'Credits from the first of the month to each day: this month and the two before it',
   metrics: ['credits'],
-  how: 'Added up day by day from the first of each month.',
+  how: 'Added up day by day from the first of each month. In the title, two months are compared on the days whose credits are known in both.',
   columns: { month: 'Month', day_of_month: 'Day', billable_tokens: 'Credits since the 1st' },
   empty: 'No credits are known',
   rows: ({ organisation }) => organisation.month_days,
   finding: (rows, { organisation }) => {
     const last = rows.at(-1)
     if (last === undefined) return ''
-    const months = [...new Set(rows.map(({ month }) => month))]
-    const previous = months.at(-2)
-    const before = rows.findLast(
-      (row) => row.month === previous && row.day_of_month <= last.day_of_month,
-    )
-    const changed = change(last.billable_tokens, before?.billable_tokens)
     const spent = `${monthText(last.month)} stands at ${amount(last.billable_tokens)} credits`
+    const [both] = organisation.compared_month
+    const changed = both ? change(both.billable_tokens, both.previous_billable_tokens) : null
     const compared =
-      changed === null || previous === undefined
+      both === undefined || changed === null
         ? spent
-        : `${spent}, ${changed} on the same days of ${monthText(previous)}`
+        : `${spent}, ${changed} on ${sameDays(both.compared_days, both.previous_month)}`
     const over = organisation.limits.find(({ month }) => month === last.month)?.users_over ?? 0
     return over === 0
       ? compared

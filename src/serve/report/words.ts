@@ -72,6 +72,11 @@ export function monthText(month: string): string {
   return MONTH.format(new Date(`${month}-01T00:00:00Z`))
 }
 
+/** `the same 28 days of January 2026` */
+export function sameDays(days: number, month: string): string {
+  return `the same ${days === 1 ? 'day' : `${days} days`} of ${monthText(month)}`
+}
+
 /** `1 person`, `3 people`. */
 export function counted(value: number, one: string, many = `${one}s`): string {
   return `${amount(value)} ${value === 1 ? one : many}`

@@ -88,10 +88,13 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
     '37 people were active in the last 7 days',
   ],
   [
-    'a running month is compared with the same days of the month before',
+    'a running month is compared on the days that are known in both months',
     spend.monthSpend,
-    { month_days: [...month('2026-02', [100, 200, 900]), ...month('2026-03', [110, 210])] },
-    'March 2026 stands at 210 credits, up 5% on the same days of February 2026',
+    {
+      month_days: [...month('2026-02', [100, 900]), ...month('2026-03', [110, 210])],
+      compared_month: [{ ...component, month: '2026-03', previous_month: '2026-02' }],
+    },
+    'March 2026 stands at 210 credits, up 10% on the same 28 days of February 2026',
   ],
   [
     'a limit that people will pass stands in the title',
