@@ -11,6 +11,5 @@ select
         then round(share, 4)
     end as share
 from main.mart_autonomy_level_week
-inner join chosen using (org_id)
-where week_start_date >= first_day and week_start_date + 6 <= data_through
+inner join whole_weeks using (org_id, week_start_date)
 order by org_id, week_start_date, autonomy_level

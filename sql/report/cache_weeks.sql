@@ -2,8 +2,8 @@
 -- whether or not that includes the tokens read from the cache. A week with a day
 -- that contradicts itself has no share.
 select
-    org_id,
-    cast(date_trunc('week', activity_date) as date)::varchar as week,
+    weeks.org_id,
+    cast(week_start_date as varchar) as week,
     case
         when bool_and(cache_read_share between 0 and 1)
         then
@@ -21,11 +21,11 @@ select
                 4
             )
     end as share
-from main.mart_cache_day
-inner join chosen using (org_id)
-where
-    cache_read_share is not null
-    and date_trunc('week', activity_date) >= first_day
-    and date_trunc('week', activity_date) + interval 6 day <= data_through
+from main.mart_cache_day as days
+inner join whole_weeks as weeks
+    on
+        days.org_id = weeks.org_id
+        and date_trunc('week', days.activity_date) = weeks.week_start_date
+where cache_read_share is not null
 group by all
 order by all

@@ -37,7 +37,6 @@ select
     cast(sum(billable_tokens) as double) as billable_tokens
 from weeks
 inner join ranked using (org_id, model_id)
-inner join chosen using (org_id)
-where week_start_date >= first_day and week_start_date + 6 <= data_through
+inner join whole_weeks using (org_id, week_start_date)
 group by org_id, week_start_date, model
 order by org_id, week_start_date, place

@@ -29,9 +29,6 @@ select
     team,
     active_users
 from teams
-inner join chosen using (org_id)
-where
-    not is_hidden
-    and week_start_date >= first_day
-    and week_start_date + 6 <= data_through
+inner join whole_weeks using (org_id, week_start_date)
+where not is_hidden
 order by all

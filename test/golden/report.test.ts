@@ -110,6 +110,30 @@ describe('the report of the golden lake of weeks', () => {
     ])
   })
 
+  it('has weeks of which every day has landed', async () => {
+    const weeks = await expected('mart_output_week')
+    const whole = weeks.filter((row) => row['is_complete_week'] === true)
+    const names = new Set(whole.map((row) => row['week_start_date']))
+    const shown = [
+      groups.team_weeks,
+      groups.client_weeks,
+      groups.cache_weeks,
+      groups.model_weeks,
+      groups.autonomy_levels,
+    ].map((rows) => rows.map(({ week }) => week))
+    for (const own of shown) expect(own.filter((week) => !names.has(week))).toEqual([])
+    expect(new Set(shown.flat()).size).toBeGreaterThan(1)
+  })
+
+  it('has the people who joined and left in whole weeks after a whole week', async () => {
+    const rows = (await expected('mart_user_lifecycle_week')).filter(
+      (row) => row['is_complete_week'] === true && row['is_week_before_complete'] === true,
+    )
+    expect(groups.lifecycle_weeks.map(({ week }) => week)).toEqual(
+      rows.map((row) => row['week_start_date']),
+    )
+  })
+
   it('counts the unusual days of people without their names', () => {
     const credits = { billable_tokens: null, usual_low: null, usual_high: null }
     const flag = { scope: 'user', is_above: true, flags: 1, ...credits }

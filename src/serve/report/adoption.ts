@@ -87,7 +87,7 @@ export const usageGroups = defineChart({
 export const lifecycle = defineChart({
   id: 'lifecycle',
   about: 'Active people by week: new, retained and returned; below zero, those who left',
-  how: 'New: first activity ever. Retained: active in the week before too. Returned: active before, but not in the week before. Left: active in the week before and not in this one. Only whole weeks.',
+  how: 'New: first activity ever. Retained: active in the week before too. Returned: active before, but not in the week before. Left: active in the week before and not in this one. Only whole weeks after a whole week.',
   columns: {
     week: 'Week of',
     active_users: 'Active',

@@ -14,6 +14,8 @@ async function rowsOf(dataset: string, mart: string, columns: string, values: st
   await database.run(`create table chosen as
       select 'a' as org_id, date '2026-01-05' as first_day, date '2026-01-18' as last_day,
         date '2026-01-18' as data_through;
+    create table whole_weeks as
+      select 'a' as org_id, unnest([date '2026-01-05', date '2026-01-12']) as week_start_date;
     create table ranges as select 28 as days;
     create table fct_mcp_server_day (
       org_id text, activity_date date, mcp_server text, invocations bigint);

@@ -85,7 +85,11 @@ async function reportOf(organisations: readonly (readonly Activity[])[]) {
       from activities inner join chosen using (org_id);
     create table fct_org_day as
       select org_id, last_day - cast(back as integer) as activity_date, ${measures}
-      from range(${MOST_DAYS}) as days (back), chosen`)
+      from range(${MOST_DAYS}) as days (back), chosen;
+    create table whole_weeks as
+      select distinct org_id, cast(date_trunc('week', activity_date) as date) as week_start_date
+      from fct_org_day inner join chosen using (org_id)
+      where date_trunc('week', activity_date) >= first_day`)
   const ranges = JSON.stringify(RANGES.map(([days]) => days))
   await database.rows(statement('report/ranges'), { ranges })
   await database.run(statement('report/hides'))
