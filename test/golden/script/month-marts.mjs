@@ -158,7 +158,7 @@ function health({ fct_org_day, fct_reconciliation }) {
     failed_days: 0,
     residual_checks_failed: changed.length,
     restatements_28d: 0,
-    sessions_known_share: Math.min(1, sessions.length / served),
+    sessions_known_share: sessions.length > served ? null : sessions.length / served,
     verdict: whole.length < days.length ? 'incomplete' : 'complete',
   }
 }

@@ -112,13 +112,13 @@ counted as (
         coalesce(restatements.restated_days, 0) as restatements_28d,
         coalesce(drift.findings, 0) as drift_findings,
         case
-            when served_sessions.sessions > 0
+            when
+                served_sessions.sessions > 0
+                and coalesce(known_sessions.sessions, 0)
+                <= served_sessions.sessions
             then
-                least(
-                    cast(coalesce(known_sessions.sessions, 0) as double)
-                    / cast(served_sessions.sessions as double),
-                    cast(1 as double)
-                )
+                cast(coalesce(known_sessions.sessions, 0) as double)
+                / cast(served_sessions.sessions as double)
         end as sessions_known_share
     from orgs
     left join checks using (org_id)
