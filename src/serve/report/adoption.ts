@@ -7,7 +7,7 @@ import {
   inRange,
   largest,
   newest,
-  rangeName,
+  inPeriod,
   sum,
 } from './view.ts'
 import { amount, counted, dayText, isResidual, percent, teamText } from './words.ts'
@@ -44,7 +44,7 @@ export const activeUsers = defineChart({
     const verb = last > first ? 'rose' : last < first ? 'fell' : 'stayed'
     const change =
       last === first ? `at ${amount(last)}` : `from ${amount(first)} to ${amount(last)}`
-    return `Weekly active people ${verb} ${change} in ${rangeName(view)}`
+    return `Weekly active people ${verb} ${change} ${inPeriod(view)}`
   },
 })
 

@@ -1,6 +1,6 @@
 import { defineChart } from './chart.ts'
 import type { Row } from './data.ts'
-import { daysAfter, inRange, rangeName, sum, type View } from './view.ts'
+import { daysAfter, inRange, inPeriod, sum, type View } from './view.ts'
 import { amount, counted, dayText, listText, nameText } from './words.ts'
 
 /** The number of judged days, and the history that they need: vars of the models. */
@@ -140,8 +140,8 @@ export const policy = defineChart({
     const unused = rows.filter(({ status }) => status === 'unused').length
     const found =
       used.length === 0
-        ? `Nothing was used in ${rangeName(view)} without being allowed`
-        : `${kinds(used)} ${used.length === 1 ? 'was' : 'were'} used in ${rangeName(view)} without being allowed`
+        ? `Nothing was used ${inPeriod(view)} without being allowed`
+        : `${kinds(used)} ${used.length === 1 ? 'was' : 'were'} used ${inPeriod(view)} without being allowed`
     return unused === 0
       ? found
       : `${found}; ${counted(unused, 'allowed one was', 'allowed ones were')} never used`

@@ -1,5 +1,5 @@
 import { defineChart } from './chart.ts'
-import { rangeName, sum, type View } from './view.ts'
+import { inPeriod, sum, type View } from './view.ts'
 import { amount, counted, dayText, percent } from './words.ts'
 
 const LISTS: Readonly<Record<string, string>> = {
@@ -115,8 +115,8 @@ export const hookRecording = defineChart({
   empty: (view) => {
     const runs = sum(ofRange(view).map((row) => row.runs))
     return runs === 0
-      ? `No hook ran in ${rangeName(view)}`
-      : `Hooks ran ${counted(runs, 'time')} in ${rangeName(view)}; none of them is recorded`
+      ? `No hook ran ${inPeriod(view)}`
+      : `Hooks ran ${counted(runs, 'time')} ${inPeriod(view)}; none of them is recorded`
   },
   rows: (view) => {
     const rows = ofRange(view)
@@ -125,7 +125,7 @@ export const hookRecording = defineChart({
   finding: (rows, view) => {
     const runs = sum(rows.map((row) => row.recording_runs))
     const recorded = sum(rows.map((row) => row.recorded))
-    const events = `${counted(recorded, 'hook event is', 'hook events are')} recorded in ${rangeName(view)}`
+    const events = `${counted(recorded, 'hook event is', 'hook events are')} recorded ${inPeriod(view)}`
     if (runs === 0) return `${events}; the platform counted no run of the recording hook`
     return recorded > runs
       ? `${events}, more than the ${amount(runs)} runs of the recording hook that the platform counted`

@@ -1,6 +1,6 @@
 import { defineChart } from './chart.ts'
 import type { Row } from './data.ts'
-import { ABOUT_TEAMS, inRange, newest, rangeName, shareOf, sum, teamsOf, totals } from './view.ts'
+import { ABOUT_TEAMS, inRange, newest, inPeriod, shareOf, sum, teamsOf, totals } from './view.ts'
 import {
   amount,
   change,
@@ -92,7 +92,7 @@ export const teamSpend = defineChart({
     if (most === undefined || used === 0) return 'No team spent credits'
     const isPart = shareOf(used, all) !== null
     const share = isPart ? shareOf(most.billable_tokens ?? 0, all) : null
-    return `${teamText(most.team)} used ${creditsText(share, most.billable_tokens)} in ${rangeName(view)}`
+    return `${teamText(most.team)} used ${creditsText(share, most.billable_tokens)} ${inPeriod(view)}`
   },
 })
 

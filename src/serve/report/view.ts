@@ -1,4 +1,5 @@
 import type { Organisation, Period } from './data.ts'
+import { dayText } from './words.ts'
 
 /** The periods to choose from, in days, and their names. */
 export const RANGES = [
@@ -29,6 +30,15 @@ export interface View {
 /** `13 weeks` */
 export function rangeName({ days }: View): string {
   return RANGES.find(([length]) => length === days)?.[1] ?? `${days} days`
+}
+
+/** `in 13 weeks`; if the history begins later than these, `since 14 Jan 2026`. */
+export function inPeriod(view: View): string {
+  const span = chosenSpan(view)
+  const first = view.organisation.first_day
+  return span === null || first === null || isInHistory(view, span)
+    ? `in ${rangeName(view)}`
+    : `since ${dayText(first)}`
 }
 
 /** Days from the first to the last, ISO 8601. */

@@ -25,6 +25,18 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
     'No cohort shown has a complete fourth week yet',
   ],
   [
+    'a period that begins before the history is not said to be covered',
+    adoption.activeUsers,
+    {
+      first_day: '2026-03-30',
+      active_days: [
+        { day: '2026-03-30', daily: 3, weekly: 30, monthly: 40, stickiness: 0.5 },
+        { day: '2026-03-31', daily: 3, weekly: 37, monthly: 40, stickiness: 0.5 },
+      ],
+    },
+    'Weekly active people rose from 30 to 37 since 30 Mar 2026',
+  ],
+  [
     'people at the left edge of history are no new people',
     adoption.retention,
     { retention_weeks: [{ ...cohort, week_number: 4, is_left_edge: true }] },
