@@ -200,11 +200,12 @@ function levels({ fct_autonomy_level_day, fct_org_day }) {
 }
 
 function mcp(made) {
-  const used = byWeek(made.fct_mcp_server_day, ({ mcp_server }) => mcp_server)
+  const called = made.fct_mcp_server_day.filter(({ invocations }) => invocations !== 0n)
+  const used = byWeek(called, ({ mcp_server }) => mcp_server)
   return used.map(({ week, group }) => {
     const { week_start_date } = week
     const [{ mcp_server }] = group
-    const isSeenBefore = made.fct_mcp_server_day.some(
+    const isSeenBefore = called.some(
       (row) => row.mcp_server === mcp_server && row.activity_date < week_start_date,
     )
     const { is_left_edge } = weeks.find((each) => each.week_start_date === week_start_date)

@@ -9,6 +9,7 @@ servers as (
         {{ sum_of_counts('invocations') }} as invocations,
         count(*) as days_used
     from {{ ref('fct_mcp_server_day') }}
+    where invocations is distinct from 0
     group by 1, 2, 3
 
 ),
