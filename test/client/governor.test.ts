@@ -73,6 +73,19 @@ describe('the governor', () => {
     expect((sent.at(-1)?.at ?? 0) - (sent[0]?.at ?? 0)).toBeLessThan(8_000)
   })
 
+  it('remembers no limit that allows nothing, where every answer says that nothing is left', async () => {
+    const time = new VirtualTime(
+      () => ({ status: 200, headers: { 'x-ratelimit-remaining': '0' } }),
+      {
+        latencyMs: () => 20,
+      },
+    )
+    const transport = new Transport(BOUNDS, time.world)
+    const calls = many(30).map((path) => transport.call(callOf(path), () => undefined))
+    await time.until(Promise.all(calls))
+    expect(transport.learned().limit).toBeNull()
+  })
+
   it('repeats a refused request alone, before new ones', async () => {
     let count = 0
     const server = (): Answer => {

@@ -163,7 +163,7 @@ export class Pacer {
       return { rate: low ** 0.75 * high ** 0.25, burst, source: 'refusals', measuredAt }
     }
     const { refill = 0, remaining = 0, limit = 0, at = 0 } = this.#quota ?? {}
-    if (refill === 0 || remaining > limit / 2) return undefined
+    if (refill === 0 || limit === 0 || remaining > limit / 2) return undefined
     return { rate: refill, burst: limit, source: 'headers', measuredAt: at }
   }
 
