@@ -145,6 +145,17 @@ describe('messages show', () => {
     expect(JSON.parse(json.out)).toMatchObject({ id: first, role: 'user' })
   })
 
+  it('shows the same time as the warehouse, whatever the unit of the platform', async () => {
+    const message = { id: 'm', role: 'user', content: [], createdAt: NOW / 1000, updatedAt: NOW }
+    const { run } = await stage({ intercept: () => Promise.resolve(Response.json(message)) })
+    const { out } = await run(['messages', 'show', 's', 'm'])
+    const now = new Date(NOW).toISOString().slice(0, 19)
+    expect(linesOf(out).slice(-2)).toEqual([
+      expect.stringMatching(`^created at +${now}Z$`),
+      expect.stringMatching(`^updated at +${now}Z$`),
+    ])
+  })
+
   it('prints no secret', async () => {
     const platform = await stage()
     const [, , idle] = ids(platform)

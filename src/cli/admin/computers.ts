@@ -11,7 +11,16 @@ import {
   waitForComputer,
 } from './computer-actions.ts'
 import { platformCommand } from './platform.ts'
-import { fieldsOf, fieldsText, listAt, served, tableText, textOf, timeOf } from './render.ts'
+import {
+  epochTime,
+  fieldsOf,
+  fieldsText,
+  listAt,
+  served,
+  tableText,
+  textOf,
+  timeOf,
+} from './render.ts'
 
 const listComputers = platformCommand({
   examples: [['$0 computers list', 'list the computers and their status']],
@@ -120,12 +129,4 @@ function computerText(computer: unknown, terminal: Terminal): string {
   if (steps.length === 0) return header
   const columns = ['step', 'status', 'started_at', 'completed_at', 'install_session', 'error']
   return `${header}\n${tableText(columns, steps, terminal)}`
-}
-
-/** A Unix time whose unit is not documented: its size shows it, as in sql/base. */
-function epochTime(value: unknown): unknown {
-  if (typeof value !== 'number') return timeOf(value)
-  if (value < 1e11) return timeOf(value * 1e3)
-  if (value < 1e14) return timeOf(value)
-  return timeOf(value < 1e17 ? value / 1e3 : value / 1e6)
 }

@@ -60,6 +60,14 @@ export function timeOf(value: unknown): unknown {
   return Number.isNaN(date.getTime()) ? value : toSecond(date.toISOString())
 }
 
+/** A Unix time whose unit is not documented: its size shows it, as in sql/base. */
+export function epochTime(value: unknown): unknown {
+  if (typeof value !== 'number') return timeOf(value)
+  if (value < 1e11) return timeOf(value * 1e3)
+  if (value < 1e14) return timeOf(value)
+  return timeOf(value < 1e17 ? value / 1e3 : value / 1e6)
+}
+
 /** A value as text; nested values as JSON. */
 export function textOf(value: unknown): string {
   if (value === undefined) return ''

@@ -6,7 +6,16 @@ import { argument, type Group } from '../command.ts'
 import { changeOptions, mayChange, type Ask } from './change.ts'
 import { platformCommand } from './platform.ts'
 import { patienceOf, poll, pollOptions } from './poll.ts'
-import { fieldsOf, fieldsText, listAt, objectOf, proseText, textOf, timeOf } from './render.ts'
+import {
+  epochTime,
+  fieldsOf,
+  fieldsText,
+  listAt,
+  objectOf,
+  proseText,
+  textOf,
+  timeOf,
+} from './render.ts'
 import {
   nameOf,
   ON_SESSIONS,
@@ -157,7 +166,7 @@ function listed(values: readonly unknown[]): string | undefined {
 }
 
 function messageText(message: unknown): string {
-  const [created, updated] = fieldsOf(message, 'createdAt', 'updatedAt').map(timeOf)
+  const [created, updated] = fieldsOf(message, 'createdAt', 'updatedAt').map(epochTime)
   const header = fieldsText([
     ['message', fieldOf(message, 'id')],
     ['role', fieldOf(message, 'role')],
