@@ -1,9 +1,14 @@
--- The last known state of every message.
+-- The last known state of every message. The unit of its times is not documented,
+-- and inferred from their size, as in base.
 select
     session_id,
     message_id,
-    try_cast(try(json_extract_string(readable(item), '$.updatedAt')) as double)
-        as updated_ms,
+    case
+        when updated_at < 1e11 then updated_at * 1e3
+        when updated_at < 1e14 then updated_at
+        when updated_at < 1e17 then updated_at / 1e3
+        else updated_at / 1e6
+    end as updated_ms,
     epoch_ms(fetched_at) as fetched_ms
 from (
     select
@@ -17,7 +22,9 @@ from (
             '^[^?#]*/messages/([^/?#]+)',
             1
         )) as message_id,
-        item,
+        try_cast(
+            try(json_extract_string(readable(item), '$.updatedAt')) as double
+        ) as updated_at,
         fetched_at
     from {{ rows }}
 )

@@ -227,6 +227,26 @@ it('two organisations in one data folder keep their entities apart', async () =>
   expect(ofA['2026-03-10']).not.toEqual(ofB['2026-03-10'])
 })
 
+it('samples of a computer land after one whose time was ahead', async () => {
+  const timestamps = ['2026-03-10T01:00:00Z', '2031-01-01T00:00:00Z']
+  const emulator = await platform({
+    intercept: ({ path }) => {
+      if (path.endsWith('/computers')) return Response.json({ computers: [{ id: 'c' }] })
+      if (!path.includes('/metrics')) return undefined
+      const start = new URL(path, 'http://platform').searchParams.get('start') ?? ''
+      const since = timestamps.filter((timestamp) => !(Date.parse(timestamp) < Date.parse(start)))
+      return Response.json(since.map((timestamp) => ({ timestamp })))
+    },
+  })
+  const data = await temporaryFolder()
+  const only: readonly EntityResource[] = ['computers', 'computer_metrics']
+  await night(emulator, data, { only })
+  timestamps.push('2026-03-11T01:00:00Z')
+  await night(emulator, data, { only, now: NIGHT + DAY })
+  const landedThen = (await landed(data, 'computer_metrics'))['2026-03-11']
+  expect(ids(landedThen, 'timestamp')).toContain('2026-03-11T01:00:00Z')
+})
+
 describe('sessions and messages', () => {
   const only: readonly EntityResource[] = ['sessions', 'messages']
 
@@ -261,6 +281,25 @@ describe('sessions and messages', () => {
     const month = { now: NIGHT + 31 * DAY, only }
     expect((await night(emulator, data, { ...month, entities })).requests).toHaveLength(2)
     expect((await night(emulator, data, month)).requests).toEqual([])
+  })
+
+  it('are fetched again while they may change, whatever the unit of the times of messages', async () => {
+    const emulator = await platform({
+      intercept: ({ path }) =>
+        path.includes('/messages/')
+          ? Response.json({ id: 'm', role: 'user', content: [], updatedAt: NIGHT / 1000 })
+          : undefined,
+    })
+    const data = await temporaryFolder()
+    const entities = { messages: [{ sessionId: 's', messageId: 'm' }] }
+    const seed = join(data, 'seeds', 'messages.csv')
+    await writeAtomic(seed, 'session_id,message_id\ns,m\n')
+    await night(emulator, data, { only: ['messages'], entities })
+    const next = { now: NIGHT + DAY, only: ['messages'] } as const
+    expect((await night(emulator, data, next)).requests).toHaveLength(1)
+    const late = { now: NIGHT + 9 * DAY, only: ['messages'] } as const
+    expect((await night(emulator, data, late)).requests).toHaveLength(1)
+    expect((await night(emulator, data, late)).requests).toEqual([])
   })
 
   it('are fetched 500 a night, those that never landed first, and the others are reported', async () => {
