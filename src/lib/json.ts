@@ -105,14 +105,34 @@ const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
 
 /** Parses JSON text. Integers beyond 2^53 become texts, because a number would round them. */
 export function parseExactly(text: string): unknown {
-  const exactly = (number: string): string =>
-    /^-?\d+$/.test(number) && !Number.isSafeInteger(Number(number)) ? `"${number}"` : number
+  return parseSpelled(text, (number) =>
+    /^-?\d+$/.test(number) && !Number.isSafeInteger(Number(number)) ? `"${number}"` : number,
+  )
+}
+
+/**
+ * Parses JSON text. Numbers that JavaScript would spell otherwise become marked texts, which
+ * `keptText` writes as they were.
+ */
+export function parseKept(text: string): unknown {
+  return parseSpelled(text, (number) =>
+    String(Number(number)) === number ? number : `"\\u0000${number}"`,
+  )
+}
+
+/** A value as JSON text, with the numbers that `parseKept` marked. */
+export function keptText(value: object): string {
+  return JSON.stringify(value).replaceAll(/(?<!\\)"\\u0000(-?\d[\d.eE+-]*)"/g, '$1')
+}
+
+/** `spell` returns the text that is parsed in the place of a number. */
+function parseSpelled(text: string, spell: (number: string) => string): unknown {
   let exact = ''
   for (let at = 0; at >= 0 && at < text.length;) {
     const quote = text.indexOf('"', at)
     const begin = quote < 0 ? text.length : quote
     const end = quote < 0 ? begin : stringEnd(text, quote + 1)
-    exact += text.slice(at, begin).replaceAll(NUMBER, exactly)
+    exact += text.slice(at, begin).replaceAll(NUMBER, spell)
     exact += text.slice(begin, end < 0 ? undefined : end)
     at = end
   }

@@ -67,6 +67,14 @@ describe('sessions', () => {
     expect(out).not.toContain('tag-2Gh9Jk4Lz7Xp')
   })
 
+  it('update sends numbers of kept tags as they were served', async () => {
+    const metadata = '{"id":9007199254740993,"share":1.0,"text":"9007199254740993"}'
+    const session = `{"sessionId":"s","sessionSettings":{"tags":[{"name":"a","metadata":${metadata}}]}}`
+    const { run } = await stage({ intercept: () => Promise.resolve(new Response(session)) })
+    const { out } = await run(['sessions', 'update', 's', '--tag', 'b', '--dry-run', '--json'])
+    expect(out).toContain(`{"tags":[{"name":"a","metadata":${metadata}},{"name":"b"}]}`)
+  })
+
   it('update archives a session, and accepts other settings as JSON', async () => {
     const platform = await stage()
     const [running] = ids(platform)

@@ -63,19 +63,17 @@ export const updateSession = platformCommand({
     const plain = plainPatch(flags)
     return async (platform) => {
       const { client, clean, world } = platform
-      const present = await client.sessions.get(flags.session, placeOf(flags))
+      const present = await client.sessions.fetchToChange(flags.session, placeOf(flags))
       const patch: SessionSettingsPatch = {
         ...plain,
-        ...tagsPatch(present, flags.tag ?? [], flags.untag ?? []),
+        ...tagsPatch(present.session, flags.tag ?? [], flags.untag ?? []),
         ...(flags.archive === true ? { archivedAt: new Date(world.now()).toISOString() } : {}),
       }
-      const cleaned = (session: unknown): unknown =>
-        clean('sessions', JSON.stringify(session)).value
-      const before = cleaned(present)
+      const before = clean('sessions', present.text).value
       const ask: Ask = (to) => to.sessions.update(flags.session, patch)
       const what = `change ${Object.keys(patch).join(', ')} of the session ${nameOf(before)}`
       if (!(await mayChange(platform, what, [ask]))) return ExitCode.complete
-      const after = cleaned(await ask(client))
+      const after = clean('sessions', JSON.stringify(await ask(client))).value
       const changes = changesBetween(settingsOf(before), settingsOf(after))
       return {
         json: { session: after, changes: changes.map(changeJson) },

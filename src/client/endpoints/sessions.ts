@@ -1,6 +1,15 @@
-import { Endpoints, fetchItems, pathOf, send, withQuery, type Served } from '../http/call.ts'
+import {
+  documented,
+  Endpoints,
+  fetchItems,
+  pathOf,
+  send,
+  withQuery,
+  type Served,
+} from '../http/call.ts'
 import type { Message, Session, SessionSettingsPatch, Computer, ComputerMetrics } from '../types.ts'
 import { UsageError } from '../../lib/errors.ts'
+import { keptText, parseKept } from '../../lib/json.ts'
 
 export interface OnComputer {
   /** The computer to ask directly. */
@@ -20,9 +29,20 @@ export class Sessions extends Endpoints {
     return (await this.fetch(sessionId, on)).value
   }
 
+  /** A session of which parts are sent back by `update`, with every number as served; and its text. */
+  async fetchToChange(
+    sessionId: string,
+    on: OnComputer = {},
+  ): Promise<{ readonly session: Session; readonly text: string }> {
+    const { items } = await this.fetch(sessionId, on)
+    const text = items[0]?.text ?? '{}'
+    return { session: documented(parseKept(text)), text }
+  }
+
   /** Changes settings. It is not documented whether other settings stay. Never retried. */
   async update(sessionId: string, sessionSettings: SessionSettingsPatch): Promise<Session> {
-    return send<Session>(this.caller, 'PATCH', pathOf(SESSION, sessionId), { sessionSettings })
+    const body = keptText({ sessionSettings })
+    return send<Session>(this.caller, 'PATCH', pathOf(SESSION, sessionId), body)
   }
 
   /** Ends the loop of the agent; an idle session stays as it is. Never retried. */
