@@ -51,6 +51,23 @@ describe('limits', () => {
     expect((await limitsOf(platform)).userLimits).toHaveLength(3)
   })
 
+  it('set and set-global say which limit the platform set, where it is another one', async () => {
+    const answer = { limit: 3_000_000, updated: [{ email: 'a@b.test', limit: 3_000_000 }] }
+    const { run } = await stage({
+      intercept: ({ method }) =>
+        method === 'PUT' ? Promise.resolve(Response.json(answer)) : undefined,
+    })
+    const user = await run(['limits', 'set', 'a@b.test', '9000000', '--yes', '--json'])
+    const error = 'the platform set 3,000,000'
+    expect(user.code).toBe(3)
+    expect(JSON.parse(user.out)).toMatchObject({ failed: 1, users: [{ result: 'failed', error }] })
+    const global = await run(['limits', 'set-global', '9000000', '--yes'])
+    expect(global.code).toBe(3)
+    expect(global.out).toBe(`the global limit: 5,000,000 → 9,000,000, failed: ${error}\n`)
+    const json = await run(['limits', 'set-global', '9000000', '--yes', '--json'])
+    expect(JSON.parse(json.out)).toMatchObject({ limit: 9_000_000, result: 'failed', error })
+  })
+
   it('list prints every digit of limits beyond 2^53', async () => {
     const limits = `{"globalLimit":9007199254740993,"userLimits":[{"email":"a@b.test","limit":18014398509481985}]}`
     const server = await testServer((_, response) => {

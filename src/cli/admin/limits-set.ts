@@ -103,10 +103,19 @@ function answered(wish: Wish, result: unknown, hide: (text: string) => string): 
     textOf(fieldOf(entry, 'email')).toLowerCase() === wish.email.toLowerCase()
   const refusal = listAt(result, 'errors').find(isIt)
   if (refusal !== undefined) return outcome(wish, 'failed', hide(textOf(fieldOf(refusal, 'error'))))
-  if (listAt(result, 'updated').some(isIt)) {
-    return outcome(wish, wish.limit === null ? 'removed' : 'set')
-  }
-  return outcome(wish, 'failed', 'the platform does not report a result')
+  const updated = listAt(result, 'updated').find(isIt)
+  if (updated === undefined) return outcome(wish, 'failed', 'the platform does not report a result')
+  const other = otherLimit(wish.limit, updated)
+  if (other !== null) return outcome(wish, 'failed', other)
+  return outcome(wish, wish.limit === null ? 'removed' : 'set')
+}
+
+/** What the platform set, in words, if its answer names another limit than the wanted one. */
+export function otherLimit(wanted: Credits, answer: unknown): string | null {
+  const limit = fieldOf(answer, 'limit')
+  const isLimit = limit === null || typeof limit === 'number'
+  if (wanted === null || !isLimit || limit === Number(wanted)) return null
+  return `the platform set ${limitText(limit)}`
 }
 
 /** A request without an answer may have set limits; others set none. */

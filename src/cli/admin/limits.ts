@@ -4,7 +4,7 @@ import { checkGlobalLimit, fieldOf, type WantedLimit, type Credits } from '../..
 import { ExitCode, messageOf, UsageError, AppError } from '../../lib/errors.ts'
 import { argument, flag, optionalArgument, text, type Group, type Terminal } from '../command.ts'
 import { changeOptions, mayChange, type Ask } from './change.ts'
-import { limitText, setLimits } from './limits-set.ts'
+import { limitText, otherLimit, setLimits } from './limits-set.ts'
 import { platformCommand } from './platform.ts'
 import { fieldsOf, listAt, tableText } from './render.ts'
 import { readCsv, utf8Text } from '../../lib/csv.ts'
@@ -88,7 +88,11 @@ const setGlobalLimit = platformCommand({
       if (isDue) {
         const ask: Ask = (client) => client.limits.setGlobal(limit)
         if (!(await mayChange(platform, change, [ask]))) return ExitCode.complete
-        await ask(platform.client)
+        const error = otherLimit(limit, await ask(platform.client))
+        if (error !== null) {
+          const json = { before, limit, result: 'failed', error }
+          return { json, text: `${change}, failed: ${error}\n`, exitCode: ExitCode.partial }
+        }
       }
       const done = limit === null ? 'removed' : 'set'
       const result = isDue ? done : 'unchanged'
