@@ -18,6 +18,7 @@ import {
   optionalArgument,
   text,
 } from './command.ts'
+import { stoppable } from './signals.ts'
 
 export const queryCommand = defineCommand({
   examples: [
@@ -41,8 +42,11 @@ export const queryCommand = defineCommand({
   run: async ({ sql, json, ...flags }, terminal) => {
     const config = configured(flags, terminal)
     const sqlAsked = statementOf(sql, flags)
+    const path = warehousePath(config.dataFolder)
     const table =
-      sqlAsked === null ? analysesTable() : await query(warehousePath(config.dataFolder), sqlAsked)
+      sqlAsked === null
+        ? analysesTable()
+        : await stoppable((signal) => query(path, sqlAsked, signal))
     const format = flags.format ?? (json ? 'json' : 'table')
     const write = format === 'table' ? terminal.out : terminal.data
     write(formatResult(table, format, terminal.outWidth))

@@ -6,6 +6,7 @@ import { size } from '../lib/text.ts'
 import { reportOn, writeDocs } from '../pipeline/serve.ts'
 import { reportPath } from '../serve/report/report.ts'
 import { configured, dataOptions, defineCommand, flag, jsonOption, text, texts } from './command.ts'
+import { stoppable } from './signals.ts'
 
 export const reportCommand = defineCommand({
   examples: [
@@ -34,7 +35,9 @@ export const reportCommand = defineCommand({
       withPeople: flags.people,
       now: Date.now(),
     }
-    const { bytes, verdicts } = await reportOn(dataFolder, choice, flags.format, path)
+    const { bytes, verdicts } = await stoppable((signal) =>
+      reportOn(dataFolder, { ...choice, signal }, flags.format, path),
+    )
     const trusted = Object.entries(verdicts).map(([org, verdict]) => `  ${org}: ${verdict}\n`)
     return {
       json: { path, format: flags.format, bytes, verdicts },
@@ -57,9 +60,10 @@ export const docsCommand = defineCommand({
     const config = configured(flags, terminal)
     const { dataFolder } = config
     const path = outputPath(flags, terminal, dataFolder) ?? join(dataFolder, 'docs', 'index.html')
-    const written = await writeDocs(config, path, (message) => {
+    const warn = (message: string): void => {
       terminal.err(`${message}\n`)
-    })
+    }
+    const written = await stoppable((signal) => writeDocs(config, path, warn, signal))
     return {
       json: { path, ...written },
       text: `The documentation of ${written.models} models is in ${path} (${size(written.bytes)}).\n`,

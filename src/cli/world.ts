@@ -7,6 +7,7 @@ import type { RunEvent } from '../lib/events.ts'
 import type { World } from '../lib/world.ts'
 import { createNodeWorld } from '../client/http/node-world.ts'
 import type { Terminal } from './command.ts'
+import { SIGNALS } from './signals.ts'
 
 /** A service manager kills a process about 10 s after its signal. */
 const GRACE_MS = 8_000
@@ -58,9 +59,6 @@ export function announce(
 interface Stop extends Pick<World, 'signal' | 'hangUp'> {
   readonly close: () => void
 }
-
-/** The last one comes when a terminal or a connection to it is closed. */
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /** The first signal stops new requests, the second running work, the third the process. */
 function stopOnSignals(emit: (event: RunEvent) => void): Stop {

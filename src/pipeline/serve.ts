@@ -59,7 +59,8 @@ export async function reportMarts(context: RunContext, format: ReportFormat): Pr
 }
 
 /**
- * Writes the documentation of the models, and of what is published of them, as one HTML file.
+ * Writes the documentation of the models, and of what is published of them, as one HTML file,
+ * unless the signal aborts before.
  *
  * @throws UsageError when there is no warehouse, or when it cannot be read; ProjectError.
  */
@@ -67,11 +68,13 @@ export async function writeDocs(
   config: Config,
   path: string,
   warn: (message: string) => void,
+  signal: AbortSignal,
 ): Promise<{ readonly bytes: number; readonly models: number }> {
   const project = await projectOf(config, warn)
   const models = listModels(project)
   const { metrics } = project
-  const text = docsHtml({ models, metrics }, await readPublished(warehousePath(config.dataFolder)))
+  const published = await readPublished(warehousePath(config.dataFolder), signal)
+  const text = docsHtml({ models, metrics }, published)
   await writeAtomic(path, text)
   return { bytes: Buffer.byteLength(text), models: models.length }
 }

@@ -1,5 +1,5 @@
 import { dirname, join, resolve, basename } from 'node:path'
-import { UsageError } from '../lib/errors.ts'
+import { AppError, UsageError } from '../lib/errors.ts'
 import { listLiteral, type Database, type Table } from '../lib/duckdb.ts'
 import { pastFolder } from '../lake/layout.ts'
 import { TABLES_HINT } from './tables.ts'
@@ -13,20 +13,21 @@ import { suggestion } from '../lib/text.ts'
  * Answers one SQL statement from the published warehouse at `path`. The file
  * is opened read-only; the only other files that can be read are those of base, which
  * the views of `staging` and `intermediate` read. The statement is a SELECT, or an
- * EXPLAIN of one, so it can neither change nor leak anything.
+ * EXPLAIN of one, so it can neither change nor leak anything. It ends when the signal aborts.
  *
  * @throws UsageError if there is no warehouse, if the text is not one
  * SELECT or EXPLAIN of one, and with DuckDB's message if the statement fails.
  */
-export async function query(path: string, sql: string): Promise<Table> {
+export async function query(path: string, sql: string, signal?: AbortSignal): Promise<Table> {
   const dataFolder = resolve(dirname(path))
   const bases = [dataFolder, pastFolder(dataFolder)].map((folder) => join(folder, 'lake', 'base'))
-  await using database = await openWarehouse(path)
+  await using database = await openWarehouse(path, signal)
   await database.run(`set allowed_directories = ${listLiteral(bases)}`)
   await database.run('set enable_external_access = false')
   await database.run('set lock_configuration = true')
   const reading = await readingStatement(database, sql)
   return await database.table(reading).catch((error: unknown) => {
+    if (error instanceof AppError) throw error
     throw failureOf(sqlMessage(error), error)
   })
 }

@@ -81,9 +81,13 @@ export interface Published {
   readonly checks: ReadonlyMap<string, readonly PublishedCheck[]>
 }
 
-/** @throws UsageError when there is no warehouse, or when it cannot be read. */
-export async function readPublished(warehouse: string): Promise<Published> {
-  await using database = await openWarehouse(warehouse)
+/**
+ * Reading ends when the signal aborts.
+ *
+ * @throws UsageError when there is no warehouse, or when it cannot be read.
+ */
+export async function readPublished(warehouse: string, signal: AbortSignal): Promise<Published> {
+  await using database = await openWarehouse(warehouse, signal)
   const rowsOf = async <T>(sql: string, row: z.ZodType<T>): Promise<T[]> =>
     z.array(row).parse(await database.rows(sql))
   const columns = await rowsOf(statement('docs/columns'), columnRow)

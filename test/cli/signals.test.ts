@@ -1,0 +1,48 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it, vi } from 'vitest'
+import { program } from '../../src/cli/program.ts'
+import { warehouseOf } from '../serve/support.ts'
+
+const ENDLESS = 'select count(*) as n from range(1000000000000) as a (i) where i < 0'
+
+it.each([
+  ['query', ['query', ENDLESS], 'select 1'],
+  [
+    'report',
+    ['report'],
+    `create view mart_data_health as select 'org' as org_id from (${ENDLESS})`,
+  ],
+  [
+    'docs',
+    ['docs'],
+    `create schema meta;
+    create view meta.check_results as
+      select 'fct' as model, 'x' as check_name, null as column_name, 'pass' as status, n as failures
+      from (${ENDLESS})`,
+  ],
+])('the first signal stops %s with exit code 4 and a plain line, and no file', async (...row) => {
+  const [name, args, sql] = row
+  const { folder } = await warehouseOf(sql)
+  const before = process.listenerCount('SIGHUP')
+  let err = ''
+  const ended = program([...args, '--data', folder], {
+    out: () => undefined,
+    err: (text) => (err += text),
+    isTty: false,
+    columns: 100,
+    outWidth: undefined,
+    hasColour: false,
+    ask: null,
+    environment: {},
+    cwd: folder,
+  })
+  await vi.waitUntil(() => process.listenerCount('SIGHUP') > before, { timeout: 60_000 })
+  process.emit('SIGHUP', 'SIGHUP')
+  expect(await ended, err).toBe(4)
+  expect(err).toBe(
+    'agent-warehouse: stopped by SIGHUP\n  To get the result, run the command again.\n',
+  )
+  expect(process.listenerCount('SIGHUP')).toBe(before)
+  expect(existsSync(join(folder, name))).toBe(false)
+})
