@@ -291,13 +291,44 @@ describe('limits set --csv', () => {
     ['a wrong header', ['user,limit', 'a@b.example,1'], /:1: the header is 'user,limit'/],
     ['a file without users', ['email,limit', ''], /:2: the file contains no user/],
     ['an empty file', [''], /:1: the header is ''/],
-    ['two broken lines', ['email,limit', 'a,1', 'b,2'], /:2: .* \(and 1 broken line after it\)/],
   ])('refuses %s', async (_, lines, message) => {
     const { run, emulator } = await stage()
     const { code, err } = await run(['limits', 'set', '--csv', await csvOf(...lines), '--yes'])
     expect(code).toBe(2)
     expect(linesOf(err)[0]).toMatch(message)
     expect(emulator.requests).toEqual([])
+  })
+
+  it('says of each broken line what is wrong and what to do', async () => {
+    const { run, emulator } = await stage()
+    const broken = [
+      'ada,1',
+      'b@x.test,',
+      'c@x.test,1.5',
+      'd@x.test,1,2',
+      'e@x.test,1',
+      'E@x.test,2',
+    ]
+    const file = await csvOf('email,limit', ...broken)
+    const { code, err } = await run(['limits', 'set', '--csv', file, '--yes'])
+    expect(code).toBe(2)
+    expect(linesOf(err)).toEqual([
+      `agent-warehouse: ${file}: 5 lines are wrong, and nothing was sent`,
+      `  ${file}:2: 'ada' is not an e-mail address. Write the address of one user, such as ada@acme.example.`,
+      `  ${file}:3: the limit is empty. To remove a limit, write the word none.`,
+      `  ${file}:4: the limit: '1.5' is not a whole number. Write the credits in digits only, such as 5000000, or the word none to remove the limit.`,
+      `  ${file}:5: the line has 3 fields, the first line has 2. A field with ',' must be in double quotes.`,
+      `  ${file}:7: E@x.test is already in line 6. Remove one of the two lines.`,
+    ])
+    expect(emulator.requests).toEqual([])
+  })
+
+  it('shows the first twenty broken lines, and counts the others', async () => {
+    const { run } = await stage()
+    const file = await csvOf('email,limit', ...Array.from({ length: 23 }, () => 'ada,1'))
+    const { err } = await run(['limits', 'set', '--csv', file, '--yes'])
+    expect(linesOf(err)).toHaveLength(22)
+    expect(linesOf(err).at(-1)).toBe('  and 3 lines more')
   })
 
   it('refuses a file that is not UTF-8, with the line number', async () => {

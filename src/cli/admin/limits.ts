@@ -9,7 +9,8 @@ import { platformCommand } from './platform.ts'
 import { fieldsOf, listAt, tableText } from './render.ts'
 import { readCsv, utf8Text } from '../../lib/csv.ts'
 import { parseExactly } from '../../lib/json.ts'
-import { counted } from '../../lib/text.ts'
+import { counted, digits, oneLine } from '../../lib/text.ts'
+import { firstLines } from '../../observe/words.ts'
 
 const options = { ...changeOptions, force: flag('also send limits that are already set') }
 
@@ -126,7 +127,10 @@ async function wantedOf(
   if (csv !== undefined && email === undefined) {
     const path = resolve(cwd, csv)
     const bytes = await readFile(path).catch((cause: unknown) => {
-      throw new UsageError(`--csv: ${path} cannot be read: ${messageOf(cause)}`, { cause })
+      throw new UsageError(`--csv: ${path} cannot be read: ${messageOf(cause)}`, {
+        hint: 'Name a CSV file with the first line email,limit.',
+        cause,
+      })
     })
     return limitsOfCsv(bytes, csv)
   }
@@ -155,7 +159,7 @@ const HEADER = ['email', 'limit']
  * Reads limits from a CSV file: a header with `email` and `limit`, then one user per
  * line; the word `none` removes the user's own limit.
  *
- * @throws UsageError at the first line that is broken or repeats a user.
+ * @throws UsageError with each line that is broken or repeats a user, and what to do about it.
  */
 function limitsOfCsv(bytes: Uint8Array, file: string): WantedLimit[] {
   const { header, columns, lines } = readCsv(utf8Text(bytes, file), file)
@@ -164,21 +168,25 @@ function limitsOfCsv(bytes: Uint8Array, file: string): WantedLimit[] {
       hint: 'Write email,limit as the first line.',
     })
   const limits = new Map<string, { readonly line: number; readonly wanted: WantedLimit }>()
-  const broken: string[] = []
+  const broken: AppError[] = []
   for (const { number: line, fields } of lines) {
     try {
       const { email = '', limit = '' } = fields()
       const wanted = { email: emailOf(email), limit: limitOf(limit) }
       const user = wanted.email.toLowerCase()
       const first = limits.get(user)?.line
-      if (first !== undefined) throw new UsageError(`${wanted.email} is already in line ${first}`)
+      if (first !== undefined) {
+        throw new UsageError(`${wanted.email} is already in line ${first}`, {
+          hint: 'Remove one of the two lines.',
+        })
+      }
       limits.set(user, { line, wanted })
     } catch (error) {
       if (!(error instanceof AppError)) throw error
-      broken.push(`${file}:${line}: ${error.message}`)
+      broken.push(new UsageError(`${file}:${line}: ${error.message}`, { hint: error.hint }))
     }
   }
-  if (broken.length > 0) throw brokenLines(broken)
+  if (broken.length > 0) throw brokenLines(broken, file)
   if (limits.size === 0) {
     throw new UsageError(`${file}:2: the file contains no user`, {
       hint: 'Write one user per line below the first line: ada@acme.example,5000000.',
@@ -187,10 +195,17 @@ function limitsOfCsv(bytes: Uint8Array, file: string): WantedLimit[] {
   return [...limits.values()].map(({ wanted }) => wanted)
 }
 
-function brokenLines([first = '', ...others]: readonly string[]): UsageError {
-  const more = others.length === 0 ? '' : ` (and ${counted(others.length, 'broken line')} after it)`
-  return new UsageError(`${first}${more}`, {
-    hint: 'Nothing was sent. Each line has an e-mail address and a limit in credits, or the word none.',
+const BROKEN_SHOWN = 20
+
+function brokenLines(broken: readonly AppError[], file: string): UsageError {
+  const [only, ...others] = broken
+  if (only !== undefined && others.length === 0) {
+    return new UsageError(only.message, { hint: ['Nothing was sent.', only.hint].join(' ').trim() })
+  }
+  const lines = broken.map(({ message, hint = '' }) => oneLine(`${message}. ${hint}`))
+  const shown = firstLines(lines, BROKEN_SHOWN, (more) => `and ${counted(more, 'line')} more`)
+  return new UsageError(`${file}: ${digits(broken.length)} lines are wrong, and nothing was sent`, {
+    hint: shown.join('\n  '),
   })
 }
 
@@ -205,7 +220,9 @@ export function limitOf(text: string): Credits {
     throw new UsageError('the limit is empty', { hint: 'To remove a limit, write the word none.' })
   }
   if (!/^[+-]?\d+$/.test(digits)) {
-    throw new UsageError(`the limit: '${text}' is not a whole number`)
+    throw new UsageError(`the limit: '${text}' is not a whole number`, {
+      hint: 'Write the credits in digits only, such as 5000000, or the word none to remove the limit.',
+    })
   }
   const limit = Number(digits)
   return Number.isSafeInteger(limit) ? limit : BigInt(digits.replace('+', ''))
@@ -214,5 +231,7 @@ export function limitOf(text: string): Credits {
 /** @throws UsageError for an invalid e-mail address. */
 function emailOf(text: string): string {
   if (/^[^\s@,;]+@[^\s@,;]+$/.test(text.trim())) return text.trim()
-  throw new UsageError(`'${text}' is not an e-mail address`)
+  throw new UsageError(`'${text}' is not an e-mail address`, {
+    hint: 'Write the address of one user, such as ada@acme.example.',
+  })
 }
