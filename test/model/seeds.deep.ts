@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises'
+import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { UsageError } from '../../src/lib/errors.ts'
@@ -167,6 +167,21 @@ it('an incremental model is built from scratch when the file or the yml of its s
   expect(await bench.rows('select seats from fct_seats')).toEqual([{ seats: 5 }])
 })
 
+it.each([
+  ['a folder', (path: string) => mkdir(path)],
+  ['a link to nothing', (path: string) => symlink('/nowhere', path)],
+])('%s in place of the user’s file is refused with its path', async (_, make) => {
+  const folder = await writeFiles(SEEDED)
+  const seedFolder = join(folder, 'own')
+  await mkdir(seedFolder)
+  await make(join(seedFolder, 'teams.csv'))
+  await expect(loadProject(folder, { seedFolder })).rejects.toMatchObject({
+    exitCode: 2,
+    message: `${join(seedFolder, 'teams.csv')}: this is not a file`,
+    hint: 'Replace it by a CSV file, or remove it.',
+  })
+})
+
 it('a CSV file of no seed causes a warning', async () => {
   const { warnings, build } = await seeded()
   await build({ 'team.csv': HEADER, 'notes.txt': '' })
@@ -271,6 +286,11 @@ describe('a seed file is refused with its line, and the warehouse stays, because
       'a key twice',
       `${HEADER}${good},"b\nc",1,2026-01-14\n\n,a,2,2026-1-14\n`,
       'teams.csv:6: the key (org_id, member, valid_from) = (NULL, a, 2026-01-14) is already used on line 2',
+    ],
+    [
+      'a line beyond the limit of the reader',
+      `${HEADER}${good},${'b'.repeat(2_100_000)},1,2026-01-14\n`,
+      'teams.csv:3: the line is longer than 2,000,000 bytes | Shorten it, or close a double quote',
     ],
     [
       'a text that is not UTF-8',

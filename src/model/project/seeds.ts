@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
 import { delimiterOf, utf8Text, wrongFields } from '../../lib/csv.ts'
-import { listIfThere } from '../../lib/files.ts'
-import { suggestion } from '../../lib/text.ts'
+import { listIfThere, orIfMissing } from '../../lib/files.ts'
+import { digits, suggestion } from '../../lib/text.ts'
 import { ProjectError, unknownName, type Place } from './errors.ts'
 import { type DescribedFile, type SeedNote, keyOfTest } from './properties.ts'
 import type { Seed, SeedFile, GenericTest } from './types.ts'
@@ -84,9 +84,14 @@ const LINE_BREAK = /\r\n|\r|\n/
  * Reads the header of a CSV file (RFC 4180, UTF-8, with or without a byte
  * order mark, fields separated by commas, semicolons or tabs).
  *
- * @throws UsageError at a line that is not UTF-8, and for an empty file.
+ * @throws UsageError at a line that is not UTF-8, for an empty file, and for what is no file.
  */
 async function readCsv(path: string, place: string): Promise<SeedFile> {
+  if ((await orIfMissing(stat(path), undefined))?.isFile() !== true) {
+    throw new ProjectError({ file: place }, 'this is not a file', {
+      hint: 'Replace it by a CSV file, or remove it.',
+    })
+  }
   const bytes = await readFile(path)
   const [first = ''] = utf8Text(bytes, place).split(LINE_BREAK, 1)
   if (first.trim() === '') {
@@ -159,6 +164,12 @@ export async function explainSeed(db: Database, seed: Seed): Promise<ProjectErro
   if (row.type === 'UNQUOTED VALUE' || row.message.includes('unterminated quote')) {
     return new ProjectError(place, 'a double quote is not closed, or text follows it', {
       hint: 'Quote the whole field, and write a double quote in it twice.',
+    })
+  }
+  const [, most] = /^Maximum line size of (\d+) bytes exceeded/.exec(row.message) ?? []
+  if (most !== undefined) {
+    return new ProjectError(place, `the line is longer than ${digits(Number(most))} bytes`, {
+      hint: 'Shorten it, or close a double quote that is open.',
     })
   }
   const [, fields] = /Found: (\d+)/.exec(row.message) ?? []
