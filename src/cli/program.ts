@@ -21,7 +21,6 @@ holds the lock.`
 
 /** Replaces messages of the parser; setting any also prevents messages in the machine's language. */
 const WORDS = {
-  'Invalid values:': '',
   'Argument: %s, Given: %s, Choices: %s': '%s: %s is not one of %s',
   'Did you mean %s?': 'there is no such command. Did you mean %s?',
 }
@@ -128,6 +127,7 @@ function wrongArguments(message: string, hint: string, options: Iterable<string>
   const line = message
     .trim()
     .replaceAll(/\s*\n\s*/g, ' ')
+    .replace(/^Invalid values: /, '') // the parser ignores an empty replacement
     .replace(TOO_FEW, 'arguments: $1 given, at least $2 needed')
   const [, unknown] = /^Unknown arguments?: ([^,]+)/.exec(message) ?? []
   const near = unknown === undefined ? undefined : nearest(unknown, options)

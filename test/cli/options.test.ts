@@ -213,6 +213,12 @@ describe('an unknown option', () => {
   )
 })
 
+it('a value that is not one of the choices is refused with its option and the choices', async () => {
+  const { code, err } = await (await stage()).run(['report', '--format', 'pdf'])
+  expect(code).toBe(2)
+  expect(linesOf(err)[0]).toBe('agent-warehouse: format: "pdf" is not one of "html", "md"')
+})
+
 describe('a data folder that is a file, or inside one', () => {
   const COMMANDS = ['status', 'plan', 'query 1', 'tables', 'export csv', 'rollback', 'build', 'run']
   it.each(COMMANDS)('%s exits with code 2 and names the path', async (line) => {
