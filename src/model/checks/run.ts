@@ -1,6 +1,7 @@
 import { allOrThrow } from '../../lib/concurrency.ts'
 import { identifier, type Database } from '../../lib/duckdb.ts'
 import { messageOf } from '../../lib/errors.ts'
+import { grouped } from '../../lib/grouped.ts'
 import { reportSkipped, type BuildContext, type BuildPlan } from '../shared/context.ts'
 import { StatementError } from '../project/errors.ts'
 import type { TestSettings } from '../project/types.ts'
@@ -151,15 +152,13 @@ async function countMissingValues(
   { db, now, signal }: BuildContext,
   checks: readonly PlannedCheck[],
 ): Promise<Counts> {
-  const groups = new Map<string, PlannedCheck[]>()
-  for (const check of checks) {
-    const { missing, scope } = check
-    if (missing === undefined || scope === 'none') continue
-    const relation = scope === 'all' ? missing.in : (missing.inChanged ?? missing.in)
-    groups.set(relation, [...(groups.get(relation) ?? []), check])
-  }
+  const due = checks.filter(({ scope }) => scope !== 'none')
+  const groups = grouped(due, ({ missing, scope }) =>
+    scope === 'all' ? missing?.in : (missing?.inChanged ?? missing?.in),
+  )
   const counts = new Map<PlannedCheck, Count>()
   for (const [relation, group] of groups) {
+    if (relation === undefined) continue
     signal?.throwIfAborted()
     const columns = group.map(({ column }) => `count(*) - count(${identifier(column ?? '')})`)
     const startedAt = now()

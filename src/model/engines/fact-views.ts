@@ -5,28 +5,18 @@ import { keyOf } from '../project/properties.ts'
 import type { ModelNode, Project } from '../project/types.ts'
 import { createSchemas } from './materialize.ts'
 
-/** A mart with facts of days, as a view. */
-interface FactView {
-  readonly name: string
-  /** `schema.name` */
-  readonly relation: string
-  readonly columns: readonly string[]
-  /** The columns that together are unique; the organisation and the day are among them. */
-  readonly key: readonly string[]
-}
-
 /**
  * Creates the facts of days, and the models that they are made from, as views in the database in
  * use, unchecked: nothing is computed until it is queried, and then only for the queried days.
  *
- * @returns the facts.
+ * @returns the facts, each with its relation `schema.name`, its columns and its key.
  * @throws StatementError when DuckDB refuses a model.
  */
 export async function createFactViews(
   database: Database,
   project: Project,
   sourceSql: CompileOptions['sourceSql'],
-): Promise<FactView[]> {
+) {
   const { models } = compileProject(project, { sourceSql })
   const facts = models.filter(isFactOfDays)
   const needed = new Set(facts.map(({ name }) => name))

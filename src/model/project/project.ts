@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { basename, extname, join, relative, sep } from 'node:path'
-import { isMissing } from '../../lib/files.ts'
+import { orIfMissing } from '../../lib/files.ts'
 import { readDocs, readYaml, readYamls } from './yaml.ts'
 import { ProjectError, unknownName } from './errors.ts'
 import { readMetrics } from './read-metrics.ts'
@@ -113,15 +113,10 @@ async function filesIn(
 }
 
 async function listFiles(folder: string, path: string): Promise<string[]> {
-  try {
-    const entries = await readdir(join(folder, path), { recursive: true, withFileTypes: true })
-    return entries
-      .filter((entry) => entry.isFile())
-      .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/'))
-  } catch (error) {
-    if (isMissing(error)) return []
-    throw error
-  }
+  const reading = readdir(join(folder, path), { recursive: true, withFileTypes: true })
+  return (await orIfMissing(reading, []))
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/'))
 }
 
 async function textsOf(

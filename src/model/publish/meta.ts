@@ -4,6 +4,7 @@ import { Database, identifier, literal } from '../../lib/duckdb.ts'
 import { statement, fill } from '../../lib/package.ts'
 import type { InputDigests } from '../shared/fingerprint.ts'
 import type { CheckResult } from '../shared/checks.ts'
+import type { BuildPlan } from '../shared/context.ts'
 import { relationsIn, type Relations } from '../shared/relations.ts'
 import { keyOf } from '../project/properties.ts'
 import type { ModelNode } from '../project/types.ts'
@@ -74,18 +75,11 @@ export async function writeCheckResults(
   await replaceRows(db, 'meta.check_results', 'check_name', rows)
 }
 
-/** Digests of models, by name. */
-interface Digests {
-  readonly inputDigests: ReadonlyMap<string, InputDigests>
-  /** Digest of their unit tests. */
-  readonly unitTestDigests: ReadonlyMap<string, string>
-}
-
 /** Writes the inputs of the models. The records of other models stay. */
 export async function writeModels(
   db: Database,
   models: readonly ModelNode[],
-  { inputDigests, unitTestDigests }: Digests,
+  { inputDigests, unitTestDigests }: Pick<BuildPlan, 'inputDigests' | 'unitTestDigests'>,
   { runId, engine }: { readonly runId: string; readonly engine: string },
 ): Promise<void> {
   const rows = models.map(({ schema, name, materialized }) => ({

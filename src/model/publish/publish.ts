@@ -2,10 +2,10 @@ import { Database } from '../../lib/duckdb.ts'
 import { removeFile } from '../../lib/files.ts'
 import { publishFile } from '../../lake/published.ts'
 import type { PublishedRecord } from '../../lake/published-record.ts'
-import type { RunningBuild } from '../shared/context.ts'
-import { digest, type InputDigests } from '../shared/fingerprint.ts'
+import type { BuildPlan, RunningBuild } from '../shared/context.ts'
+import { digest } from '../shared/fingerprint.ts'
 import type { Relations } from '../shared/relations.ts'
-import { kindOf, type ModelNode } from '../project/types.ts'
+import { kindOf } from '../project/types.ts'
 
 /**
  * The copy that the build continues from, and the record of the published file; null if there is
@@ -97,13 +97,7 @@ export interface Contents {
  */
 export async function contentsOf(
   db: Database,
-  {
-    all,
-    inputDigests,
-  }: {
-    readonly all: readonly ModelNode[]
-    readonly inputDigests: ReadonlyMap<string, InputDigests>
-  },
+  { all, inputDigests }: Pick<BuildPlan, 'all' | 'inputDigests'>,
   relations: Relations,
 ): Promise<Contents> {
   const models: string[] = []
