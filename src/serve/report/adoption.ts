@@ -5,6 +5,7 @@ import {
   comparedDays,
   daysAfter,
   inRange,
+  inRangeOrAll,
   largest,
   newest,
   inPeriod,
@@ -56,12 +57,10 @@ export const teamActivity = defineChart({
   how: `Counted in an ISO week, by the team of the day. Weeks with fewer than five active people are left out; where the teams left out have fewer than five people together, so is the next larger one. ${ABOUT_TEAMS} The latter are not drawn: they would press all others to the floor.`,
   columns: { week: 'Week of', team: 'Team', active_users: 'Active people' },
   empty: 'No team had five active people in a week',
-  rows: (view) => {
-    const weeks = inRange(view, view.organisation.team_weeks, ({ week }) => week)
-    return weeks
-      .filter(({ team }) => view.team === null || team === view.team)
-      .map(({ week, team, active_users }) => ({ week, team, active_users }))
-  },
+  rows: (view) =>
+    inRange(view, view.organisation.team_weeks, ({ week }) => week).filter(
+      ({ team }) => view.team === null || team === view.team,
+    ),
   finding: (rows) => {
     const last = newest(rows, ({ week }) => week)
     const named = last.filter(({ team }) => !isResidual(team))
@@ -123,11 +122,7 @@ export const retention = defineChart({
     is_left_edge: 'Left edge of history',
   },
   empty: 'No week brought five new people',
-  rows: (view) => {
-    const rows = view.organisation.retention_weeks
-    const own = inRange(view, rows, ({ cohort }) => cohort)
-    return own.length > 0 ? own : rows
-  },
+  rows: (view) => inRangeOrAll(view, view.organisation.retention_weeks, ({ cohort }) => cohort),
   finding: (rows) => {
     const judged = rows.filter((row) => row.week_number === JUDGED_WEEK && !row.is_left_edge)
     const people = sum(judged.map((row) => row.cohort_users))

@@ -42,19 +42,17 @@ interface Spec<Row extends Readonly<Record<string, Cell>>> extends Omit<
   readonly empty: string | ((view: View) => string)
 }
 
-export function defineChart<Row extends Readonly<Record<string, Cell>>>(
-  spec: Spec<Row>,
-): Chart<Row> {
-  const { id, about, compared = null, metrics = [], how, columns, isOfOrganisation = true } = spec
-  const { rows: read, finding, empty } = spec
+export function defineChart<Row extends Readonly<Record<string, Cell>>>({
+  rows: read,
+  finding,
+  empty,
+  columns,
+  ...spec
+}: Spec<Row>): Chart<Row> {
   const nothing = typeof empty === 'string' ? () => empty : empty
   return {
-    id,
-    about,
-    compared,
-    metrics,
-    how,
-    isOfOrganisation,
+    ...{ compared: null, metrics: [], isOfOrganisation: true },
+    ...spec,
     columns: Object.fromEntries(
       Object.entries(columns).map(([name, heading]) => [name, String(heading)]),
     ),

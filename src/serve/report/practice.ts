@@ -1,5 +1,5 @@
 import { defineChart } from './chart.ts'
-import { inRange, largest, newest, sum, type View } from './view.ts'
+import { inRange, inRangeOrAll, largest, newest, sum, type View } from './view.ts'
 import {
   amount,
   capital,
@@ -113,15 +113,7 @@ export const output = defineChart({
     files: 'Files',
   },
   empty: 'No whole week with output is known yet',
-  rows: (view) =>
-    inRange(view, view.organisation.output_weeks, ({ week }) => week).map(
-      ({ week, git_commits, git_prs_created, files }) => ({
-        week,
-        git_commits,
-        git_prs_created,
-        files,
-      }),
-    ),
+  rows: (view) => inRange(view, view.organisation.output_weeks, ({ week }) => week),
   finding: (rows) => {
     const last = rows.at(-1)
     if (last === undefined) return ''
@@ -149,11 +141,7 @@ export const readiness = defineChart({
     pass_rate: 'Share',
   },
   empty: 'No readiness report is known',
-  rows: (view) => {
-    const rows = view.organisation.readiness
-    const own = inRange(view, rows, ({ day }) => day)
-    return own.length > 0 ? own : rows
-  },
+  rows: (view) => inRangeOrAll(view, view.organisation.readiness, ({ day }) => day),
   finding: (rows) => {
     const repositories = new Map(rows.map((row) => [row.repository, row]))
     const last = [...repositories.values()]

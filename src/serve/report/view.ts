@@ -108,6 +108,16 @@ export function inRange<Row>(view: View, rows: readonly Row[], dayOf: (row: Row)
   return span === null ? [] : rows.filter((row) => dayOf(row) >= span.first)
 }
 
+/** The same, or all rows if none does. */
+export function inRangeOrAll<Row>(
+  view: View,
+  rows: readonly Row[],
+  dayOf: (row: Row) => string,
+): readonly Row[] {
+  const own = inRange(view, rows, dayOf)
+  return own.length > 0 ? own : rows
+}
+
 /** `2026-11-01` moved by a number of days, which may be negative. */
 export function daysAfter(day: string, days: number): string {
   const date = new Date(`${day}T00:00:00Z`)
