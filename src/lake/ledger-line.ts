@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { isDay, type Day } from '../lib/days.ts'
+import { jsonObject } from '../lib/json.ts'
 
 const text = z.string().min(1)
 const count = z.number().int().nonnegative()
@@ -76,9 +77,5 @@ const line = z.union([interval.loose().refine(isConsistent), forgotten])
 
 /** Parses a line of the journal; undefined for an invalid line. */
 export function readLine(json: string): Interval | Forgotten | undefined {
-  try {
-    return line.safeParse(JSON.parse(json)).data
-  } catch {
-    return undefined
-  }
+  return line.safeParse(jsonObject(json)).data
 }

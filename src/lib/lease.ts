@@ -4,6 +4,7 @@ import { Worker } from 'node:worker_threads'
 import { z } from 'zod'
 import { asError } from './errors.ts'
 import { createWhole, isMissing, unlessFolder, writeAtomic } from './files.ts'
+import { jsonObject } from './json.ts'
 import type { ProcessId } from './place.ts'
 
 /** The holder of a lease: the content of its file. */
@@ -81,11 +82,7 @@ export function replace(path: string, owner: Owner): Promise<void> {
 }
 
 function ownerIn(text: string): Owner | undefined {
-  try {
-    return ownerShape.safeParse(JSON.parse(text)).data
-  } catch {
-    return undefined
-  }
+  return ownerShape.safeParse(jsonObject(text)).data
 }
 
 /** Earlier versions did not write the place and the token. */
