@@ -1,12 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { join } from 'node:path'
 import { ApiError, ApiClient, RefusedError, UnknownOutcomeError } from '../../client/index.ts'
 import type { Config, OrganisationConfig } from '../../config/config.ts'
 import { learnedLimits } from '../../lake/state-file.ts'
 import { AppError, DeferredError, ExitCode, messageOf, UsageError } from '../../lib/errors.ts'
 import type { RunEvent } from '../../lib/events.ts'
-import { readIfThere } from '../../lib/files.ts'
-import { openRedaction, Redaction } from '../../lib/secrets/redaction.ts'
+import { hasRedactionKey, openRedaction, Redaction } from '../../lib/secrets/redaction.ts'
 import { oneLine } from '../../lib/text.ts'
 import type { World } from '../../lib/world.ts'
 import { createRedact } from '../../observe/log.ts'
@@ -160,8 +158,8 @@ function chosen(config: Config, name: string | undefined): OrganisationConfig {
 /** Creates no key in the data folder: without one, the marks are valid for one command. */
 async function redactionOf({ dataFolder, redactionKey }: Config): Promise<Redaction> {
   if (redactionKey !== null) return new Redaction(redactionKey)
-  const hasKey = (await readIfThere(join(dataFolder, 'state', 'redaction.key'))) !== undefined
-  return hasKey ? openRedaction(dataFolder) : new Redaction(randomBytes(32).toString('hex'))
+  if (await hasRedactionKey(dataFolder)) return openRedaction(dataFolder)
+  return new Redaction(randomBytes(32).toString('hex'))
 }
 
 function narrate(event: RunEvent, report: (text: string) => void): void {
