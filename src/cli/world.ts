@@ -21,10 +21,7 @@ export function createWorld(
   emit: (event: RunEvent) => void,
   environment: Terminal['environment'],
   now?: () => number,
-): {
-  world: World
-  close: () => Promise<void>
-} {
+) {
   const proxy = proxyOf(environment)
   const stop = stopOnSignals(emit)
   const node = createNodeWorld({ emit, signal: stop.signal, hangUp: stop.hangUp }, now, proxy)

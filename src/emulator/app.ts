@@ -37,10 +37,7 @@ export type Intercept = (
 ) => Response | undefined | Promise<Response | undefined>
 
 /** A request that was answered. */
-export interface RequestRecord {
-  readonly host: Host
-  readonly number: number
-  readonly method: string
+export interface RequestRecord extends Pick<InterceptedRequest, 'host' | 'number' | 'method'> {
   /** With the query. */
   readonly path: string
   readonly status: number

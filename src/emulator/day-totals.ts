@@ -14,7 +14,7 @@ import {
 import type { WorkDay } from './calendar.ts'
 import { activePeople, usersWithin, type Organisation } from './people.ts'
 import { apportion, derive, draw, entry } from './random.ts'
-import { clientsOf, userDayOf, type UserDay } from './user-day.ts'
+import { clientsOf, userDayOf, type Spend, type UserDay } from './user-day.ts'
 
 /** The organisation's day: sums over its people, so that every breakdown adds up. */
 export type DayTotals = Readonly<ReturnType<typeof totalsOf>>
@@ -30,11 +30,7 @@ class Tally<Key> extends Map<Key, number> {
 }
 
 /** The tokens, and the credits in hundredths, of one model or of all. */
-export interface Spent {
-  readonly billable: number
-  readonly input: number
-  readonly output: number
-}
+export type Spent = Omit<Spend, 'model'>
 
 /** Computes the totals of one day. Linear in the people; the result holds no people. */
 export function totalsOf(organisation: Organisation, workDay: WorkDay) {

@@ -85,6 +85,7 @@ const EVENT_TEXT = /^\{"event_id":"([0-9a-f-]{36})","recorded_at":"([^"]+)","inp
 
 /** A recorded event for the rules and the channels. Missing fields are empty. */
 export interface HookEvent {
+  /** A UUID: the event's key, which also makes the name of its file unique. */
   readonly eventId: string
   /** Milliseconds since the epoch. */
   readonly recordedAt: number

@@ -13,7 +13,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { makeFolder } from '../lib/files.ts'
-import { eventText, type HookEventName } from './event.ts'
+import { eventText, type HookEvent, type HookEventName } from './event.ts'
 
 /** The files of hooks, all below `<data>/state/hooks/`. */
 export type HookFolders = Readonly<ReturnType<typeof hookFolders>>
@@ -41,14 +41,7 @@ export function hookFolders(dataFolder: string) {
   }
 }
 
-interface EventRecord {
-  /** A UUID: the event's key, which also makes the file name unique. */
-  readonly eventId: string
-  /** Milliseconds since the epoch. */
-  readonly recordedAt: number
-  /** JSON text with its secrets redacted. */
-  readonly input: string
-}
+type EventRecord = Pick<HookEvent, 'eventId' | 'recordedAt' | 'input'>
 
 /**
  * Writes the event into the spool: temporary file, synced, renamed. Every event has

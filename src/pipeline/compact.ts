@@ -20,11 +20,7 @@ import {
 } from './run-context.ts'
 
 /** A merged file, and what it replaces. */
-export interface Merged {
-  readonly orgId: string
-  readonly resource: string
-  /** `YYYY-MM`. */
-  readonly month: string
+export interface Merged extends Pick<MergeTask, 'orgId' | 'resource' | 'month'> {
   /** How many files there were. */
   readonly files: number
   readonly bytesBefore: number

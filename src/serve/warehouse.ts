@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { z } from 'zod'
+import type { PublishedRecord } from '../lake/published-record.ts'
 import { messageOf, UsageError } from '../lib/errors.ts'
 import { Database } from '../lib/duckdb.ts'
 import { orIfMissing } from '../lib/files.ts'
@@ -45,12 +46,7 @@ export async function publishedRows<T>(
 }
 
 /** The build of a warehouse, as its `meta` says. Times are ISO 8601, UTC. */
-export interface PublishedBuild {
-  readonly runId: string
-  readonly builtAt: string
-  /** The point in time whose data it holds; null: all that had landed. */
-  readonly asOf: string | null
-}
+export type PublishedBuild = Pick<PublishedRecord, 'runId' | 'builtAt' | 'asOf'>
 
 const buildRow = z.object({
   run_id: z.string(),

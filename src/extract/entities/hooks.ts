@@ -2,7 +2,7 @@ import { basename } from 'node:path'
 import { dayOf } from '../../lib/days.ts'
 import { grouped } from '../../lib/grouped.ts'
 import { openRedaction } from '../../lib/secrets/redaction.ts'
-import { warner, type World } from '../../lib/world.ts'
+import { warner } from '../../lib/world.ts'
 import { knownOrganisations, LedgerFile } from '../../lake/ledger.ts'
 import { readOrganisations } from '../../lake/organisations.ts'
 import { readSpool, removeFromSpool } from '../../lake/hook-spool.ts'
@@ -72,11 +72,8 @@ export async function landHookEvents(context: EntityLandingContext): Promise<voi
   }
 }
 
-interface SpoolOptions extends Pick<EntitySelection, 'organisationOfHookEvents' | 'redactionKey'> {
-  readonly dataFolder: string
-  readonly runId: string
-  readonly world: World
-}
+type SpoolOptions = Pick<EntitySelection, 'organisationOfHookEvents' | 'redactionKey'> &
+  Pick<EntityLandingContext, 'dataFolder' | 'runId' | 'world'>
 
 /** Lands the recorded hook events without the network. Does nothing if there are none. */
 export async function landSpool(options: SpoolOptions): Promise<void> {

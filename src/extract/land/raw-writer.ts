@@ -20,7 +20,7 @@ import { servedRow, sumOf, type ServedRow } from '../../client/index.ts'
 import type { DayContent } from './row-lines.ts'
 import type { PageHeader } from './page-buffer.ts'
 import { damageOfVersion } from './verify-versions.ts'
-import { writeDays, type WrittenFile, type LandingDatabase } from './write-days.ts'
+import { writeDays, type Destination, type WrittenFile } from './write-days.ts'
 
 /** The served content of one day. */
 export interface ServedDay {
@@ -50,12 +50,9 @@ interface KnownVersions {
 
 const PAGE = statement('raw/page')
 
-interface RawWriterOptions {
-  readonly dataFolder: string
-  readonly orgId: string
+interface RawWriterOptions extends Destination {
   /** What the files are verified against. */
   readonly ledger: Ledger
-  readonly database: LandingDatabase
   readonly warn: Warn
 }
 

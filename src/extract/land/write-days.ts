@@ -81,7 +81,7 @@ export async function writeDays(
   return new Map((await allOrThrow(written)).flat())
 }
 
-interface Destination {
+export interface Destination {
   readonly dataFolder: string
   readonly orgId: string
   readonly database: LandingDatabase

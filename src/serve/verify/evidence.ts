@@ -7,12 +7,10 @@ import { statement, fill } from '../../lib/package.ts'
 import { baseGlob, versionPath } from '../../lake/layout.ts'
 import { LedgerFile } from '../../lake/ledger.ts'
 import { sha256OfVersion } from '../../lake/merged.ts'
+import type { ScopedInterval } from './sample.ts'
 
 /** A raw file that differs from the ledger. */
-export interface DamagedFile {
-  readonly orgId: string
-  readonly resource: string
-  readonly day: Day
+export interface DamagedFile extends Omit<ScopedInterval, 'isLanded'> {
   readonly path: string
   /** SHA-256 in the ledger, hex. */
   readonly expected: string | null

@@ -17,10 +17,7 @@ export function sampleDays(days: readonly Day[], count: number, random: () => nu
 }
 
 /** A resource's day that is not compared, and why. */
-export interface LeftOut {
-  readonly orgId: string
-  readonly resource: string
-  readonly day: Day
+export interface LeftOut extends Omit<ScopedInterval, 'isLanded'> {
   /** `absent`: the warehouse does not have it; `unanswered`: the platform did not give it. */
   readonly why: 'absent' | 'unanswered'
   /** The platform's refusal; null if there was none. */
