@@ -5,7 +5,7 @@ import type { FetchTask } from '../plan/sync-plan.ts'
 import { DAY_TOTALS, isOfUsers, type Resource } from '../../lake/resources.ts'
 import { Background } from './concurrency.ts'
 import { fetchUsersDay, landPaginations, totalsVersion, type Pagination } from './pagination.ts'
-import { fetchWithin, fetchRange } from './window.ts'
+import { fetchRange } from './window.ts'
 import { intervalKey, type Interval, type Ledger } from '../../lake/ledger.ts'
 
 /** Maximum users in memory of days that wait to land. A day counts as its users plus 1/32 of this. */
@@ -101,7 +101,7 @@ async function fetchTask(
     for (const day of days) await fetchAndLand(context, landing, resource, day, end) // one: see planSync
     return
   }
-  if (tripped === undefined) await fetchWithin(context, resource, days, spanOf(task.range))
+  if (tripped === undefined) await fetchRange(context, resource, days, spanOf(task.range))
   else await context.recorder.failed(resource.name, days, tripped)
   end()
 }

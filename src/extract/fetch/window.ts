@@ -11,27 +11,19 @@ import { bufferPath } from '../land/buffer-paths.ts'
 import { takerOf, RowBuffer } from './row-buffer.ts'
 import { sizeOf } from '../plan/volume-anomaly.ts'
 
-/** Requests days in windows of the size learned by earlier runs. See `fetchWithin`. */
-export async function fetchRange(
-  context: FetchContext,
-  resource: Resource,
-  days: readonly Day[],
-): Promise<void> {
-  await fetchWithin(context, resource, days, context.windowSizes.usual(resource.name))
-}
-
 /**
  * Asks for days in windows of at most `width` days, the newest first. A window
  * that is not answered may be too wide, or hold a day that is not available:
  * smaller ones show which. Days that are not available are recorded as failed.
  *
+ * @param width by default the size learned by earlier runs.
  * @param is400Unexplained whether the meaning of a 400 is still unknown.
  */
-export async function fetchWithin(
+export async function fetchRange(
   context: FetchContext,
   resource: Resource,
   days: readonly Day[],
-  width: number,
+  width = context.windowSizes.usual(resource.name),
   is400Unexplained = true,
 ): Promise<void> {
   let left = days
@@ -102,7 +94,7 @@ async function bisect(
   return context.windowSizes.bisecting(resource.name, () => {
     if (status === 400 && is400Unexplained) return probe(context, resource, days, error)
     const width = context.windowSizes.bisected(resource.name, rangeOf(days))
-    return fetchWithin(context, resource, days, width, false)
+    return fetchRange(context, resource, days, width, false)
   })
 }
 
@@ -139,7 +131,7 @@ async function probe(
   const width = isTooWide
     ? context.windowSizes.bisected(resource.name, rangeOf(days))
     : Number.POSITIVE_INFINITY
-  await fetchWithin(context, resource, left(isAvailable), width, false)
+  await fetchRange(context, resource, left(isAvailable), width, false)
 }
 
 type IsServed = (index: number) => Promise<boolean>
