@@ -123,7 +123,11 @@ export function tableText(table: TableDescription, width: number | undefined): s
 
 function columnLines(column: ColumnEntry, widest: number, width: number): string[] {
   const { column_name, data_type, unit, additivity, description } = column
-  const kind = [data_type, unit, additivity === null ? null : additivityText(additivity)]
+  const kind = [
+    data_type,
+    unit,
+    additivity === null ? null : (ADDITIVITY[additivity] ?? additivity),
+  ]
     .filter((each) => each !== null)
     .join(', ')
   const name = visible(column_name)
@@ -146,10 +150,6 @@ const ADDITIVITY: Readonly<Record<string, string>> = {
   ratio: 'ratio: for a period, divide the sums',
   share: 'share: does not add up',
   mode: 'most frequent value',
-}
-
-function additivityText(additivity: string): string {
-  return ADDITIVITY[additivity] ?? additivity
 }
 
 function nameOf({ table_schema, table_name }: TableEntry): string {

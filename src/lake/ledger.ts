@@ -142,10 +142,6 @@ export async function knownOrganisations(dataFolder: string): Promise<string[]> 
     .sort()
 }
 
-function ledgerPath(dataFolder: string, orgId: string): string {
-  return join(dataFolder, 'state', 'ledger', `${pathSegment(orgId)}.ndjson`)
-}
-
 /** What a journal holds. */
 export interface Journal {
   readonly path: string
@@ -168,7 +164,7 @@ const lastRead = new Map<string, Folded & { readonly text: string }>()
 const MOST_KEPT = 16
 
 export async function readJournal(dataFolder: string, orgId: string): Promise<Journal> {
-  const path = ledgerPath(dataFolder, orgId)
+  const path = join(dataFolder, 'state', 'ledger', `${pathSegment(orgId)}.ndjson`)
   const text = (await readIfThere(path)) ?? ''
   const last = lastRead.get(path)
   const isGrown = last !== undefined && !last.isCutOff && text.startsWith(last.text)

@@ -1,7 +1,7 @@
 import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { listIfThere, pathSegment, sha256OfFile } from '../lib/files.ts'
-import { versionTime } from './layout.ts'
+import { foldersIn, versionTime } from './layout.ts'
 import { moveAside } from './quarantine.ts'
 
 /**
@@ -50,9 +50,8 @@ export async function snapshotVersions(
 }
 
 /** The names of the snapshots that have versions. */
-export async function snapshotFolders(dataFolder: string): Promise<string[]> {
-  const entries = await listIfThere(snapshotsFolder(dataFolder))
-  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
+export function snapshotFolders(dataFolder: string): Promise<string[]> {
+  return foldersIn(snapshotsFolder(dataFolder))
 }
 
 /** How a version is damaged; undefined if it is intact. */
