@@ -94,12 +94,10 @@ export function flag(describe: string) {
   return { type: 'boolean', default: false, describe } as const
 }
 
-/** An optional argument. */
 export function optionalArgument(describe: string) {
   return { type: 'string', isArgument: true, describe } as const
 }
 
-/** A required argument. */
 export function argument(describe: string) {
   return { ...optionalArgument(describe), demandOption: true } as const
 }

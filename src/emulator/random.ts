@@ -63,7 +63,6 @@ export function keyOf(seed: number, kind: keyof typeof KINDS, index: number): nu
   return derive(derive(seed, KINDS[kind]), index)
 }
 
-/** The UUID of a key. */
 export function uuidOf(key: number): string {
   const hex = [1, 2, 3, 4].map((part) => derive(key, part).toString(16).padStart(8, '0')).join('')
   const [a, b, c, d] = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(13, 16), hex.slice(17, 20)]

@@ -4,7 +4,6 @@ import type { EventOf } from '../lib/events.ts'
 import type { SyncResult } from '../extract/organisation.ts'
 import { downgradeToPartial, type StageResult } from './run-context.ts'
 
-/** The result of one organisation. */
 export interface OrganisationResult extends SyncResult {
   /** Its name in the configuration. */
   readonly name: string

@@ -7,7 +7,6 @@ interface Page {
   readonly title: string
   /** Files of `assets/`, in order. */
   readonly styles: readonly string[]
-  /** The class of the body. */
   readonly bodyClass?: string
   /** HTML. */
   readonly body: readonly string[]

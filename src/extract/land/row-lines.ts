@@ -56,7 +56,6 @@ function quoted(text: string | null): string {
 /** Characters that are written at once. */
 const PIECE = 256 * 1024
 
-/** The rows of a day. */
 export interface DayRows {
   readonly day: Day
   readonly rows: Iterable<RawRow>

@@ -27,7 +27,6 @@ export interface ParsedTemplate {
   readonly macros: Macros
 }
 
-/** The macros of a project. */
 interface Macros {
   readonly names: readonly string[]
   readonly definitions: Program

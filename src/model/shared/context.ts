@@ -13,7 +13,6 @@ interface FailedFile {
   readonly sources: string
 }
 
-/** The options of a build. */
 export interface BuildOptions extends CompileOptions, SourceFacts {
   readonly project: Project
   /** Path of the published file. */

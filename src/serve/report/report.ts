@@ -15,7 +15,6 @@ export function reportPath(dataFolder: string, format: ReportFormat): string {
   return join(dataFolder, 'report', `report.${format}`)
 }
 
-/** A report that was written. */
 export interface WrittenReport {
   readonly bytes: number
   /** The trust in the data of each organisation, in words. */
