@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { addDays, dayOf, HISTORY_START, startOf, type Day } from '../lib/days.ts'
 import {
-  landmarksOf,
+  landmarkOf,
   type Emulator,
   type Intercept,
   type PlantedAnomaly,
@@ -57,10 +57,9 @@ function licenceLines({ members }: Emulator): string[] {
 }
 
 function eventLines(): string[] {
-  const { modelLaunch, companyHoliday } = landmarksOf(HISTORY_START)
   return [
-    `${modelLaunch},New model,atlas-3-thinking is available,`,
-    `${companyHoliday},Company holiday,,`,
+    `${landmarkOf(HISTORY_START, 'modelLaunch')},New model,atlas-3-thinking is available,`,
+    `${landmarkOf(HISTORY_START, 'companyHoliday')},Company holiday,,`,
   ]
 }
 

@@ -25,18 +25,9 @@ export const OFFSETS = {
 
 const CLOSED: readonly number[] = [OFFSETS.outage, OFFSETS.companyHoliday, OFFSETS.secondOutage]
 
-/** The days of OFFSETS in a history that begins on `firstDay`. */
-export function landmarksOf(firstDay: Day): Readonly<Record<keyof typeof OFFSETS, Day>> {
-  const on = (landmark: keyof typeof OFFSETS): Day => addDays(firstDay, OFFSETS[landmark])
-  return {
-    outage: on('outage'),
-    hugeNumber: on('hugeNumber'),
-    newFields: on('newFields'),
-    modelLaunch: on('modelLaunch'),
-    emailChange: on('emailChange'),
-    companyHoliday: on('companyHoliday'),
-    secondOutage: on('secondOutage'),
-  }
+/** The day of a landmark in a history that begins on `firstDay`. */
+export function landmarkOf(firstDay: Day, landmark: keyof typeof OFFSETS): Day {
+  return addDays(firstDay, OFFSETS[landmark])
 }
 
 // prettier-ignore

@@ -12,7 +12,7 @@ import type { Host } from './requests.ts'
 
 export { DEFAULT_KEYS, type Keys, type Role } from './admission.ts'
 export type { Intercept, InterceptedRequest, RequestRecord } from './app.ts'
-export { landmarksOf } from './calendar.ts'
+export { landmarkOf } from './calendar.ts'
 export { DEMO_SECRETS } from './catalogue.ts'
 export type { PlantedAnomaly } from './people.ts'
 export type { Host } from './requests.ts'

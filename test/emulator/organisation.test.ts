@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
 import { addDays, parseDay } from '../../src/lib/days.ts'
-import { landmarksOf, type Emulator } from '../../src/emulator/emulator.ts'
+import { landmarkOf, type Emulator } from '../../src/emulator/emulator.ts'
 import {
   activityRow,
   ask,
@@ -20,7 +20,7 @@ import {
 
 const FIRST_DAY = parseDay('2026-01-14', 'the first day')
 const EVERYTHING = days(FIRST_DAY, YESTERDAY)
-const MARK = landmarksOf(FIRST_DAY)
+const mark = (name: Parameters<typeof landmarkOf>[1]) => landmarkOf(FIRST_DAY, name)
 
 const PATHS = [
   '/tokens',
@@ -144,14 +144,14 @@ describe('a realistic organisation', () => {
     const items = rows.flatMap((row) => row.by_model.map((item) => ({ ...item, date: row.date })))
     const firstDays = [...groupBy(items, (item) => item.model_id)].map(([, own]) => own[0]?.date)
     expect(new Set(items.map((item) => item.model_tier))).toEqual(new Set(['standard', 'thinking']))
-    expect(firstDays.toSorted()).toEqual([...Array<string>(5).fill(FIRST_DAY), MARK.modelLaunch])
+    expect(firstDays.toSorted()).toEqual([...Array<string>(5).fill(FIRST_DAY), mark('modelLaunch')])
   })
 })
 
 describe('the planted oddities', () => {
   it('an outage and a holiday have no rows, and all other days have some', async () => {
     const emulator = await start()
-    for (const day of [MARK.outage, MARK.companyHoliday]) {
+    for (const day of [mark('outage'), mark('companyHoliday')]) {
       for (const path of PATHS) {
         const separator = path.includes('?') ? '&' : '?'
         const { status, text } = await ask(emulator, `${path}${separator}${days(day)}`)
@@ -166,7 +166,7 @@ describe('the planted oddities', () => {
     const emulator = await start()
     const { text } = await ask(emulator, `/tokens?${EVERYTHING}`)
     expect(text.match(/"input_tokens":9007199254740993,/g)).toHaveLength(1)
-    const [row] = await rowsOf(emulator, tokenRow, `/tokens?${days(MARK.hugeNumber)}`)
+    const [row] = await rowsOf(emulator, tokenRow, `/tokens?${days(mark('hugeNumber'))}`)
     expect(row?.input_tokens).toBe(9_007_199_254_740_993n)
   })
 
@@ -176,7 +176,7 @@ describe('the planted oddities', () => {
     ['/users', 'delegation_level'],
   ])('%s has %s from a given day on, not before', async (path, field) => {
     const emulator = await start()
-    expect(MARK.newFields).toBe('2026-02-10')
+    expect(mark('newFields')).toBe('2026-02-10')
     const before = await ask(emulator, `${path}?${days('2026-01-14', '2026-02-09')}`)
     const after = await ask(emulator, `${path}?${days('2026-02-10', '2026-02-11')}`)
     expect(before.text).not.toContain(`"${field}"`)
@@ -241,7 +241,7 @@ describe('the planted oddities', () => {
     expect(changed).toHaveLength(1)
     for (const row of changed.flat()) {
       const isNew = row.user_email === 'alan.backus-byron@acme.example'
-      expect([row.date, isNew]).toEqual([row.date, row.date >= MARK.emailChange])
+      expect([row.date, isNew]).toEqual([row.date, row.date >= mark('emailChange')])
     }
   })
 
