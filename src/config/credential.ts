@@ -78,7 +78,10 @@ function keyInFile({ path, named }: Extract<KeySource, { kind: 'file' }>): Crede
     return { key: readFileSync(file, 'utf8').trim(), warning }
   } catch (cause) {
     if (cause instanceof UsageError) throw cause
-    throw new UsageError(`${what} cannot be read: ${messageOf(cause)}`, { cause })
+    throw new UsageError(`${what} cannot be read: ${messageOf(cause)}`, {
+      hint: 'Name a file with nothing but the key, which the user of this process can read.',
+      cause,
+    })
   } finally {
     if (file !== undefined) closeSync(file)
   }

@@ -202,7 +202,11 @@ describe('a key from a file', () => {
   })
 
   it.each<[string, (folder: string) => Promise<void>, RegExp]>([
-    ['is missing', () => Promise.resolve(), /AGENT_API_KEY_FILE: \S+\/key cannot be read/],
+    [
+      'is missing',
+      () => Promise.resolve(),
+      /AGENT_API_KEY_FILE: \S+\/key cannot be read: .*\n {2}Name a file with nothing but the key/,
+    ],
     ['is empty', (path) => writeFile(path, ''), /AGENT_API_KEY_FILE \(\S+\/key\) is empty/],
     ['is blank', (path) => writeFile(path, ' \n\n'), /is empty/],
     ['is a folder', (path) => mkdir(path).then(() => undefined), /is a folder/],
@@ -217,7 +221,7 @@ describe('a key from a file', () => {
     await make(`${cwd}/key`)
     const { code, out, err } = await here(LIST, { environment: fromFile('key') })
     expect({ code, out }).toEqual({ code: 2, out: '' })
-    expect(linesOf(err)[0]).toMatch(message)
+    expect(err).toMatch(message)
     expect(emulator.requests).toEqual([])
   })
 

@@ -29,6 +29,19 @@ function withSession(args: readonly string[], { emulator }: Stage): string[] {
   return args.map((each) => (each === '@' ? (emulator.sessionIds()[0] ?? '') : each))
 }
 
+it('a command on a platform that cannot be reached says what to check', async () => {
+  const { run } = await stage()
+  const environment = { AGENT_BASE_URL: 'http://127.0.0.1:1' }
+  const { code, err } = await run(['sessions', 'show', 'x'], { environment })
+  expect(code).toBe(1)
+  expect(linesOf(err).slice(-2)).toEqual([
+    expect.stringMatching(/^agent-warehouse: GET http:\S+: connect ECONNREFUSED/),
+    expect.stringMatching(
+      /^ {2}Check the address .*, the network and the proxy, then try again\.$/,
+    ),
+  ])
+})
+
 describe('a command that changes something', () => {
   it.each(CHANGING)(
     '%s without a terminal or --yes exits with code 2 and sends no request',

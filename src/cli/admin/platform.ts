@@ -1,5 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { ApiError, ApiClient, RefusedError, UnknownOutcomeError } from '../../client/index.ts'
+import {
+  ApiError,
+  ApiClient,
+  RefusedError,
+  TransportError,
+  UnknownOutcomeError,
+} from '../../client/index.ts'
 import type { Config, OrganisationConfig } from '../../config/config.ts'
 import { learnedLimits } from '../../lake/state-file.ts'
 import { AppError, DeferredError, ExitCode, messageOf, UsageError } from '../../lib/errors.ts'
@@ -174,6 +180,9 @@ function narrate(event: RunEvent, report: (text: string) => void): void {
 /** Statuses that reject the request as wrong or impossible in the current state. */
 const WRONG: ReadonlySet<number> = new Set([400, 404, 409, 422])
 
+const UNREACHABLE =
+  'Check the address (--base-url, AGENT_BASE_URL or base_url), the network and the proxy, then try again.'
+
 /** A failure as shown to the user: the platform's words without secrets, and the next step. */
 export class ReportedError extends AppError {
   override readonly exitCode: ExitCode
@@ -207,6 +216,9 @@ function explained(error: unknown, advice: Advice, redact: (text: string) => str
   }
   if (error instanceof DeferredError) {
     return new ReportedError(redact(error.message), error.exitCode, 'Try again later.')
+  }
+  if (error instanceof TransportError) {
+    return new ReportedError(redact(error.message), error.exitCode, error.hint ?? UNREACHABLE)
   }
   if (error instanceof UnknownOutcomeError) {
     return new ReportedError(redact(error.message), error.exitCode, error.hint)
