@@ -22,12 +22,12 @@ export async function fetchMetrics(
   from: number | undefined,
 ): Promise<Error | null> {
   const computers = await computerIds(context, served)
-  const lastOf = await lastSamples(context)
+  const known = await knownSamples(context)
   const answers = new Answers(context, RESOURCE)
   const errors: Error[] = []
   await context.forEach(computers, async (computerId) => {
     try {
-      const last = lastOf.get(computerId)
+      const last = known.get(computerId)?.last
       const start =
         last === undefined ? undefined : new Date(Math.min(last, from ?? last)).toISOString()
       answers.add(await context.client.computers.fetchMetrics(computerId, { start }))
@@ -37,9 +37,11 @@ export async function fetchMetrics(
       errors.push(asError(error))
     }
   })
-  /** The platform returns the last known sample again; that one is not new. */
-  const isNew = (row: RawRow): boolean =>
-    from !== undefined || !(timeOf(row) <= (lastOf.get(computerOf(pathOf(row))) ?? -Infinity))
+  /** The platform returns the last known sample again, and those with a later time or none. */
+  const isNew = (row: RawRow): boolean => {
+    const { last = -Infinity, others } = known.get(computerOf(pathOf(row))) ?? {}
+    return from !== undefined || !(timeOf(row) <= last || others?.has(row.item) === true)
+  }
   if (errors.length < computers.length || computers.length === 0)
     await answers.addToDay(keyOf, answers.inOrderOfRequests().filter(isNew))
   return errors[0] ?? null
@@ -63,13 +65,25 @@ function idsOf(computers: readonly Computer[]): string[] {
   return computers.map((computer) => fieldOf(computer, 'id')).filter(isId)
 }
 
-/** Milliseconds since the epoch, by computer. */
-async function lastSamples(context: EntityContext): Promise<ReadonlyMap<string, number>> {
+/** The samples of a computer in the lake. */
+interface KnownSamples {
+  /** The time of the last one, milliseconds since the epoch. */
+  readonly last: number | undefined
+  /** Samples with a later time, which a wrong clock gave them, or with none: their texts. */
+  readonly others: ReadonlySet<unknown>
+}
+
+/** By computer. */
+async function knownSamples(context: EntityContext): Promise<ReadonlyMap<string, KnownSamples>> {
   const rows = await askLake(context, RESOURCE, 'known_samples')
   return new Map(
-    rows.flatMap((row) =>
-      row['last_ms'] === null ? [] : [[computerOf(textIn(row, 'path')), Number(row['last_ms'])]],
-    ),
+    rows.map(({ last_ms: last, others, ...row }) => [
+      computerOf(textIn(row, 'path')),
+      {
+        last: last == null ? undefined : Number(last),
+        others: new Set(Array.isArray(others) ? others : []),
+      },
+    ]),
   )
 }
 
