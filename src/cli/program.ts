@@ -15,9 +15,9 @@ import {
 import { COMMANDS } from './commands.ts'
 
 const EPILOGUE = `Exit codes: 0 complete, 1 unexpected error, 2 wrong usage or configuration, 3 partial (some
-intervals or users failed), 4 deferred (the next run continues), 5 credential or role
-refused, 6 checks failed (nothing published) or verify found a difference, 7 another run
-holds the lock.`
+intervals or users failed), 4 deferred or stopped by a signal (the next run continues),
+5 credential or role refused, 6 checks failed (nothing published) or verify found a
+difference, 7 another run holds the lock.`
 
 /** Replaces messages of the parser; setting any also prevents messages in the machine's language. */
 const WORDS = {

@@ -37,7 +37,7 @@ it('a command on a platform that cannot be reached says what to check', async ()
   expect(linesOf(err).slice(-2)).toEqual([
     expect.stringMatching(/^agent-warehouse: GET http:\S+: connect ECONNREFUSED/),
     expect.stringMatching(
-      /^ {2}Check the address .*, the network and the proxy, then try again\.$/,
+      /^ {2}Check the address and where it is configured, the network and the proxy, then try again\.$/,
     ),
   ])
 })

@@ -121,8 +121,10 @@ describe('the report of the golden lake of weeks', () => {
       groups.model_weeks,
       groups.autonomy_levels,
     ].map((rows) => rows.map(({ week }) => week))
-    for (const own of shown) expect(own.filter((week) => !names.has(week))).toEqual([])
-    expect(new Set(shown.flat()).size).toBeGreaterThan(1)
+    for (const own of shown) {
+      expect(own.length).toBeGreaterThan(0)
+      expect(own.filter((week) => !names.has(week))).toEqual([])
+    }
   })
 
   it('has the people who joined and left in whole weeks after a whole week', async () => {

@@ -181,7 +181,7 @@ function narrate(event: RunEvent, report: (text: string) => void): void {
 const WRONG: ReadonlySet<number> = new Set([400, 404, 409, 422])
 
 const UNREACHABLE =
-  'Check the address (--base-url, AGENT_BASE_URL or base_url), the network and the proxy, then try again.'
+  'Check the address and where it is configured, the network and the proxy, then try again.'
 
 /** A failure as shown to the user: the platform's words without secrets, and the next step. */
 export class ReportedError extends AppError {

@@ -29,7 +29,10 @@ export class Sessions extends Endpoints {
     return (await this.fetch(sessionId, on)).value
   }
 
-  /** A session of which parts are sent back by `update`, with every number as served; and its text. */
+  /**
+   * A session of which parts are to be sent back by `update`, and its text. Numbers that JavaScript
+   * would spell otherwise are marked texts (`parseKept`), which `update` sends as they were served.
+   */
   async fetchToChange(
     sessionId: string,
     on: OnComputer = {},

@@ -173,7 +173,7 @@ function reasonToCreate(
   const names = models.map(({ name }) => name)
   const changed = names.filter((name) => name === node.name || lineage.has(name)).filter(isChanged)
   return changed.length === 0
-    ? 'an earlier release built it'
+    ? 'its record is of an earlier release, or a model that it reads was built without it'
     : `changed since: ${changed.join(', ')}`
 }
 
