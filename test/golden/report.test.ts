@@ -127,6 +127,12 @@ describe('the report of the golden lake of weeks', () => {
     }
   })
 
+  it('has the days that each figure lacks, not those on which nothing was used', () => {
+    const day = '2027-01-13'
+    const resources = ['activity', 'productivity', 'tokens', 'tools', 'users']
+    expect(groups.unknown_days).toEqual(resources.map((resource) => ({ day, resource })))
+  })
+
   it('has the people who joined and left in whole weeks after a whole week', async () => {
     const rows = (await expected('mart_user_lifecycle_week')).filter(
       (row) => row['is_complete_week'] === true && row['is_week_before_complete'] === true,

@@ -1,5 +1,6 @@
-import { COMPARISONS, comparedSpan, isInHistory, totals, type View } from './view.ts'
-import { amount, change, dayText } from './words.ts'
+import type { Resource } from './data.ts'
+import { COMPARISONS, comparedSpan, isInHistory, missingDays, totals, type View } from './view.ts'
+import { amount, change, counted, dayText } from './words.ts'
 
 /** `the period before`, if the reader compares with it and the history covers it completely. */
 export function comparedName(view: View): string | null {
@@ -18,15 +19,21 @@ export function comparedText(view: View): string {
   return `. There is nothing to compare with: the history begins on ${begin}, and ${name} on ${dayText(span.first)}`
 }
 
-/** `up 12% from 268`: a figure against the compared period; null if nothing is compared. */
+/**
+ * `up 12% from 268`: a figure of these resources against the compared period; null if nothing is
+ * compared.
+ */
 export function changeText(
   view: View,
+  resources: readonly Resource[],
   now: number | null,
   before: number | null | undefined,
 ): string | null {
   const span = comparedSpan(view)
   if (span === null) return null
   if (!isInHistory(view, span)) return 'no earlier data'
+  const missing = missingText(missingDays(view, resources))
+  if (missing !== null) return `not compared: ${missing}`
   if (totals(view).before === undefined)
     return view.team === null ? 'no activity before' : 'under five people before'
   if (before === null || before === undefined) return 'not known before'
@@ -37,4 +44,12 @@ export function changeText(
 
 function nameOf({ compare }: View): string {
   return COMPARISONS.find(([name]) => name === compare)?.[1] ?? ''
+}
+
+/** `3 days are missing, and 1 before`; null if none is. */
+function missingText({ now, before }: ReturnType<typeof missingDays>): string | null {
+  if (now + before === 0) return null
+  const are = counted(now === 0 ? before : now, 'day is missing', 'days are missing')
+  if (before === 0) return are
+  return now === 0 ? `${are} before` : `${are}, and ${amount(before)} before`
 }

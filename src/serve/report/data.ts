@@ -24,6 +24,10 @@ const datasets = {
     git_commits: count,
     git_prs_created: count,
   }),
+  unknown_days: rows({
+    day: text,
+    resource: z.enum(['activity', 'productivity', 'tokens', 'tools', 'users']),
+  }),
   active_days: rows({
     day: text,
     daily: count,
@@ -250,6 +254,7 @@ export type Organisation = z.infer<typeof organisation>
 type DatasetName = keyof typeof datasets
 export type Row<K extends DatasetName> = z.infer<(typeof datasets)[K]>[number]
 export type Period = Row<'periods'>
+export type Resource = Row<'unknown_days'>['resource']
 
 /** Statements under `sql/report` with the rows of each dataset. */
 export const DATASET_NAMES: readonly string[] = Object.keys(datasets)

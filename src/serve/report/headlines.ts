@@ -1,5 +1,5 @@
 import { changeText } from './compare.ts'
-import type { Organisation, Period } from './data.ts'
+import type { Organisation, Period, Resource } from './data.ts'
 import { totals, type View } from './view.ts'
 import { amount, counted, dayText, percent } from './words.ts'
 
@@ -17,35 +17,63 @@ export interface Headline {
 export function headlines(view: View): Headline[] {
   const { now, before } = totals(view)
   const figures: Figure[] = [
-    { label: 'Active people', metric: 'active_users', of: (period) => period.active_users },
-    { label: 'Credits', metric: 'credits', of: (period) => period.billable_tokens },
+    {
+      label: 'Active people',
+      metric: 'active_users',
+      resources: ['users'],
+      of: (period) => period.active_users,
+    },
+    {
+      label: 'Credits',
+      metric: 'credits',
+      resources: ['tokens'],
+      of: (period) => period.billable_tokens,
+    },
     {
       label: 'Credits a person',
       how: 'All credits of the period divided by its active people.',
+      resources: ['tokens', 'users'],
       of: (period) => ratio(period.billable_tokens, period.active_users),
     },
-    { label: 'Sessions', metric: 'sessions', of: (period) => period.sessions },
+    {
+      label: 'Sessions',
+      metric: 'sessions',
+      resources: ['activity'],
+      of: (period) => period.sessions,
+    },
     {
       label: 'Tool calls a message',
       metric: 'autonomy_ratio',
+      resources: ['tools', 'activity'],
       of: (period) => ratio(period.tool_calls, period.user_messages),
     },
-    { label: 'Commits', metric: 'git_commits', of: (period) => period.git_commits },
-    { label: 'Pull requests', metric: 'git_prs_created', of: (period) => period.git_prs_created },
+    {
+      label: 'Commits',
+      metric: 'git_commits',
+      resources: ['productivity'],
+      of: (period) => period.git_commits,
+    },
+    {
+      label: 'Pull requests',
+      metric: 'git_prs_created',
+      resources: ['productivity'],
+      of: (period) => period.git_prs_created,
+    },
     {
       label: 'Files',
       how: 'Files created and files edited by agents, added up.',
+      resources: ['productivity'],
       of: (period) => period.files,
     },
   ]
-  return figures.map(({ label, metric = null, how = null, of }) => {
+  return figures.map(({ label, metric = null, how = null, resources, of }) => {
     const [value, previous] = [now, before].map((period) => (period ? of(period) : null))
     return {
       label,
       metric,
       how,
       value: amount(value),
-      change: changeText(view, value ?? null, previous),
+      change: changeText(view, resources, value ?? null, previous),
     }
   })
 }
@@ -54,6 +82,8 @@ interface Figure {
   readonly label: string
   readonly metric?: string
   readonly how?: string
+  /** Whose days it adds up. */
+  readonly resources: readonly Resource[]
   readonly of: (period: Period) => number | null
 }
 

@@ -1,4 +1,4 @@
-import type { Organisation, Period } from './data.ts'
+import type { Organisation, Period, Resource } from './data.ts'
 import { dayText } from './words.ts'
 
 /** The periods to choose from, in days, and their names. */
@@ -67,6 +67,19 @@ export function comparedSpan(view: View): Span | null {
   const back = comparedDays(view)
   if (span === null || back === null) return null
   return { first: daysAfter(span.first, -back), last: daysAfter(span.last, -back) }
+}
+
+/** How many days of the chosen and of the compared period a figure lacks. The figures of a team come from users. */
+export function missingDays(
+  view: View,
+  resources: readonly Resource[],
+): { readonly now: number; readonly before: number } {
+  const own = view.team === null ? resources : ['users']
+  const missing = view.organisation.unknown_days.filter(({ resource }) => own.includes(resource))
+  const days = [...new Set(missing.map(({ day }) => day))]
+  const of = (span: Span | null): number =>
+    span === null ? 0 : days.filter((day) => day >= span.first && day <= span.last).length
+  return { now: of(chosenSpan(view)), before: of(comparedSpan(view)) }
 }
 
 /** Whether the history covers the whole span. */

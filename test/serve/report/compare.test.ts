@@ -50,6 +50,44 @@ describe('the comparison of the report', () => {
     expect(changes(chosen)).toEqual(expected)
   })
 
+  it.each<[string, string[], Partial<View>, (string | null)[]]>([
+    [
+      'in the chosen period',
+      ['2026-03-04', '2026-03-30', '2026-03-31'],
+      {},
+      ['not compared: 3 days are missing', 'not known before'],
+    ],
+    [
+      'in the compared period',
+      ['2026-02-04'],
+      {},
+      ['not compared: 1 day is missing before', 'not known before'],
+    ],
+    [
+      'in both',
+      ['2026-03-03', '2026-03-04', '2026-03-31'],
+      {},
+      ['not compared: 2 days are missing, and 1 before', 'not known before'],
+    ],
+    ['in neither', ['2026-02-03'], {}, ['up 50% from 200', 'not known before']],
+    ['and nothing is compared', ['2026-03-31'], { compare: 'none' }, [null, null]],
+  ])('says how many days are missing: %s', (_, days, chosen, expected) => {
+    const unknown_days = days.map((day) => ({ day, resource: 'tokens' as const }))
+    expect(
+      changes({ organisation: view({ ...history, unknown_days }).organisation, ...chosen }),
+    ).toEqual(expected)
+  })
+
+  it('of a team is left out for missing days of its people', () => {
+    const unknown_days = [
+      { day: '2026-03-31', resource: 'users' as const },
+      { day: '2026-03-30', resource: 'tokens' as const },
+    ]
+    const { organisation } = view({ ...history, unknown_days })
+    const missing = 'not compared: 1 day is missing'
+    expect(changes({ organisation, team: 'new' })).toEqual([missing, missing])
+  })
+
   it.each<[string, Partial<View>, string]>([
     ['the period before', {}, ', compared with the period before: 4 Feb 2026 to 3 Mar 2026'],
     [
