@@ -1,16 +1,9 @@
 -- Are all hook events recorded that the platform counts?
--- The last 28 days, by event. Compare the recorded events with the executions
--- of the command that `agent-warehouse hooks install` registers. Other hooks of
--- the same event are not recorded, nor are events on machines where our hook is
--- not installed. The result is empty if no hook ran and no event was recorded.
-with last_days as (
-    select
-        org_id,
-        max(activity_date) as last_date
-    from main.mart_hook_recording
-    group by 1
-)
-
+-- The 28 days to the last complete day, by event. Compare the recorded events
+-- with the executions of the command that `agent-warehouse hooks install`
+-- registers. Other hooks of the same event are not recorded, nor are events on
+-- machines where our hook is not installed. The result is empty if no hook ran
+-- and no event was recorded.
 select
     org_id,
     hook_event,
@@ -22,7 +15,8 @@ select
         / nullif(sum(recorder_invocations), 0), 3
     ) as recorded_share
 from main.mart_hook_recording
-inner join last_days using (org_id)
-where activity_date > last_days.last_date - 28
+inner join main.mart_data_health using (org_id)
+where activity_date > data_through - 28
+    and activity_date <= data_through
 group by 1, 2
 order by 1, 4 desc nulls last, 2

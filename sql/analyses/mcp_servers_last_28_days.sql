@@ -1,13 +1,6 @@
 -- Which MCP servers are used, whatever their spelling?
--- The last 28 days.
-with last_days as (
-    select
-        org_id,
-        max(activity_date) as last_date
-    from main.fct_mcp_server_day
-    group by 1
-)
-
+-- The 28 days to the last complete day; days without a call are no days of use.
+-- The result is empty if no MCP server was called.
 select
     org_id,
     dim_mcp_server.display_name as mcp_server,
@@ -16,7 +9,9 @@ select
     dim_mcp_server.spelling_count as spellings
 from main.fct_mcp_server_day
 inner join main.dim_mcp_server using (org_id, mcp_server)
-inner join last_days using (org_id)
-where fct_mcp_server_day.activity_date > last_days.last_date - 28
+inner join main.mart_data_health using (org_id)
+where fct_mcp_server_day.activity_date > data_through - 28
+    and fct_mcp_server_day.activity_date <= data_through
+    and fct_mcp_server_day.invocations is distinct from 0
 group by 1, 2, 5
 order by 1, 3 desc nulls last, 2

@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { Database } from '../../src/lib/duckdb.ts'
 import { ExitCode } from '../../src/lib/errors.ts'
-import { packageRoot } from '../../src/lib/package.ts'
+import { packageRoot, statement } from '../../src/lib/package.ts'
 import { listAnalyses } from '../../src/serve/query.ts'
 import { command } from '../support/command.ts'
 
@@ -49,6 +50,39 @@ describe('the analyses', () => {
   it('are in docs/questions.md (written by `npm run docs:questions`)', async () => {
     await expect(page()).toMatchFileSnapshot(join(packageRoot, 'docs', 'questions.md'))
   })
+})
+
+describe('the last 28 days of an analysis', () => {
+  it.each([
+    ['mcp_servers_last_28_days', ['a', 'GitHub', '5', '2', '1']],
+    ['hooks_used', ['a', 'Stop', null, 'run', '5', '2']],
+    ['hook_recording', ['a', 'Stop', '5', '5', '4', '0.8']],
+  ])(
+    '%s: end with the last complete day, and days without a call are no days of use',
+    async (name, row) => {
+      await using database = await Database.open(':memory:')
+      await database.run(`create table mart_data_health as
+          from (values ('a', date '2026-03-31'), ('b', date '2026-03-31')) as t (org_id, data_through);
+        create table days as from (values
+          ('a', date '2026-03-03', 9), ('a', date '2026-03-04', 2), ('a', date '2026-03-20', 0),
+          ('a', date '2026-03-31', 3), ('a', date '2026-04-01', 7), ('b', date '2026-01-20', 8)
+        ) as t (org_id, activity_date, invocations);
+        create table fct_mcp_server_day as select *, 'github' as mcp_server from days;
+        create table dim_mcp_server as
+          select distinct org_id, 'github' as mcp_server, 'GitHub' as display_name,
+            1 as spelling_count from days;
+        create table fct_hook_day as
+          select *, 'Stop' as hook_event, null as matcher, 'run' as command from days;
+        create table mart_hook_recording as
+          select org_id, activity_date, 'Stop' as hook_event, invocations as platform_invocations,
+            invocations as recorder_invocations, least(invocations, 2) as recorded_events
+          from days`)
+      const { rows } = await database.table(statement(`analyses/${name}`))
+      expect(rows.map((each) => each.map((cell) => (cell === null ? null : String(cell))))).toEqual(
+        [row],
+      )
+    },
+  )
 })
 
 describe('query', () => {
