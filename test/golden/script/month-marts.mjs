@@ -110,11 +110,12 @@ function seats({ dim_user, dim_user_history, fct_user_day }) {
     user_id,
     user_email?.toLowerCase(),
   ])
+  const keyOf = ({ user }) => (user.includes('@') ? user.toLowerCase() : user)
   const lines = seeds.teams.filter(
-    ({ user, valid_from }) => valid_from <= lastDay && !named.includes(user.toLowerCase()),
+    (line) => line.valid_from <= lastDay && !named.includes(keyOf(line)),
   )
-  const unseen = unique(lines.map(({ user }) => user.toLowerCase())).map((name) => {
-    const { user, team } = lines.findLast((line) => line.user.toLowerCase() === name)
+  const unseen = unique(lines.map(keyOf)).map((name) => {
+    const { user, team } = lines.findLast((line) => keyOf(line) === name)
     const isAddress = user.includes('@')
     return {
       user_id: isAddress ? null : user,

@@ -15,7 +15,9 @@ lines as (
     select
         orgs.org_id,
         teams.user as member,
-        lower(teams.user) as member_key,
+        case
+            when teams.user like '%@%' then lower(teams.user) else teams.user
+        end as member_key,
         teams.team,
         teams.valid_from,
         case when teams.org_id is null then 1 else 0 end as is_general
@@ -32,21 +34,15 @@ seeded_orgs as (
 
 ),
 
--- Every id and address that a member has or had.
-names as (
+-- Every address that a member has or had. Addresses are compared regardless of
+-- case, ids are not.
+addresses as (
 
-    select
+    select distinct
         org_id,
-        lower(user_email) as member_key
+        lower(user_email) as user_email
     from {{ ref('int_user_emails_changed') }}
     where user_email is not null
-
-    union
-
-    select
-        org_id,
-        lower(user_id) as member_key
-    from {{ ref('dim_user') }}
 
 ),
 
@@ -63,10 +59,13 @@ ranked as (
                 lines.member asc
         ) as line_rank
     from lines
-    left join names
-        on lines.org_id = names.org_id
-        and lines.member_key = names.member_key
-    where names.member_key is null
+    left join {{ ref('dim_user') }} as ids
+        on lines.org_id = ids.org_id
+        and lines.member = ids.user_id
+    left join addresses
+        on lines.org_id = addresses.org_id
+        and lower(lines.member) = addresses.user_email
+    where ids.user_id is null and addresses.user_email is null
 
 ),
 
