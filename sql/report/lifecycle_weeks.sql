@@ -7,7 +7,8 @@ select
     new_users,
     retained_users,
     resurrected_users,
-    churned_users
+    churned_users,
+    is_left_edge
 from main.mart_user_lifecycle_week
 inner join chosen using (org_id)
 where is_complete_week and is_week_before_complete

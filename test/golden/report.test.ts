@@ -137,8 +137,8 @@ describe('the report of the golden lake of weeks', () => {
     const rows = (await expected('mart_user_lifecycle_week')).filter(
       (row) => row['is_complete_week'] === true && row['is_week_before_complete'] === true,
     )
-    expect(groups.lifecycle_weeks.map(({ week }) => week)).toEqual(
-      rows.map((row) => row['week_start_date']),
+    expect(groups.lifecycle_weeks.map(({ week, is_left_edge }) => [week, is_left_edge])).toEqual(
+      rows.map((row) => [row['week_start_date'], row['is_left_edge']]),
     )
   })
 

@@ -86,7 +86,7 @@ export const usageGroups = defineChart({
 export const lifecycle = defineChart({
   id: 'lifecycle',
   about: 'Active people by week: new, retained and returned; below zero, those who left',
-  how: 'New: first activity ever. Retained: active in the week before too. Returned: active before, but not in the week before. Left: active in the week before and not in this one. Only whole weeks after a whole week.',
+  how: 'New: first activity ever. Retained: active in the week before too. Returned: active before, but not in the week before. Left: active in the week before and not in this one. Only whole weeks after a whole week. At the left edge of history, some of the new people were active before it begins.',
   columns: {
     week: 'Week of',
     active_users: 'Active',
@@ -94,6 +94,7 @@ export const lifecycle = defineChart({
     retained_users: 'Retained',
     resurrected_users: 'Returned',
     churned_users: 'Left',
+    is_left_edge: 'Left edge of history',
   },
   empty: 'No whole week is known yet of which it can be said who joined and left',
   rows: (view) => inRange(view, view.organisation.lifecycle_weeks, ({ week }) => week),
@@ -101,6 +102,8 @@ export const lifecycle = defineChart({
     const last = rows.at(-1)
     if (last === undefined) return ''
     const { new_users, resurrected_users, churned_users } = last
+    if (last.is_left_edge)
+      return `In the last whole week ${counted(last.active_users, 'person was', 'people were')} active and ${amount(churned_users)} left; the history is too short to say who joined`
     return `In the last whole week ${amount(new_users)} joined, ${amount(resurrected_users)} returned and ${amount(churned_users)} left`
   },
 })

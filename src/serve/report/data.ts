@@ -43,6 +43,7 @@ const datasets = {
     retained_users: number,
     resurrected_users: number,
     churned_users: number,
+    is_left_edge: z.boolean(),
   }),
   retention_weeks: rows({
     cohort: text,

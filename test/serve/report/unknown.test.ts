@@ -10,6 +10,11 @@ const cohort = {
   ...{ retention: 0.6, is_left_edge: false },
 }
 
+const joined = {
+  ...{ week: '2026-03-23', active_users: 9, new_users: 6, retained_users: 2 },
+  ...{ resurrected_users: 1, churned_users: 2, is_left_edge: false },
+}
+
 const tool = { kind: 'tool' as const, days: 28, invocations: 50, share: 0.5, names: 1 }
 
 const output = {
@@ -35,6 +40,18 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
       ],
     },
     'Weekly active people rose from 30 to 37 since 30 Mar 2026',
+  ],
+  [
+    'people who are first seen in the first weeks of history did not join',
+    adoption.lifecycle,
+    { lifecycle_weeks: [{ ...joined, is_left_edge: true }] },
+    'In the last whole week 9 people were active and 2 left; the history is too short to say who joined',
+  ],
+  [
+    'people who are first seen later joined',
+    adoption.lifecycle,
+    { lifecycle_weeks: [joined] },
+    'In the last whole week 6 joined, 1 returned and 2 left',
   ],
   [
     'people at the left edge of history are no new people',
