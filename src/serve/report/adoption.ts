@@ -73,7 +73,7 @@ export const teamActivity = defineChart({
 export const usageGroups = defineChart({
   id: 'usage-groups',
   about: 'People by the number of days they were active on, of the last 28',
-  how: 'Days with any activity in the 28 days before the last day of data, by person. Heavy use: 12 days and more; moderate: 4 to 11; light: 1 to 3.',
+  how: 'Days with any activity in the last 28 days of data, by person. Heavy use: 12 days and more; moderate: 4 to 11; light: 1 to 3.',
   columns: { active_days: 'Active days', users: 'People' },
   empty: 'No person is known',
   rows: ({ organisation }) => organisation.usage_groups,

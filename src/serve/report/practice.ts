@@ -170,7 +170,7 @@ function repositoriesText(count: number): string {
 export const people = defineChart({
   id: 'people',
   about: 'The 100 people with most credits in 28 days',
-  how: 'Person by person, in the 28 days before the last day of data. Not a ranking of work: credits are what the platform bills.',
+  how: 'Person by person, in the last 28 days of data. Not a ranking of work: credits are what the platform bills.',
   columns: {
     person: 'Person',
     usage_group: 'Use',
