@@ -4,7 +4,11 @@
 create temp table chosen as
 with
     ends as (
-        select org_id, min(activity_date) as first_day, max(activity_date) as last_day
+        select
+            org_id,
+            min(activity_date) as first_day,
+            max(activity_date) as last_day,
+            sum(sessions) as sessions
         from main.fct_org_day
         group by 1
     ),
@@ -28,6 +32,9 @@ select
     health.restatements_28d,
     health.drift_findings,
     health.sessions_known_share,
+    -- Without a share of sessions that the platform counts, more were fetched.
+    coalesce(health.sessions_known_share is null and ends.sessions > 0, false)
+        as has_more_sessions,
     health.verdict,
     cast($names_people as boolean) as names_people
 from main.mart_data_health as health

@@ -221,6 +221,8 @@ const organisation = z.object({
   restatements_28d: number,
   drift_findings: number,
   sessions_known_share: count,
+  /** Whether more were fetched than the platform counts. */
+  has_more_sessions: z.boolean(),
   verdict: text,
   ...datasets,
 })

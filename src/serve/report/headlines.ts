@@ -119,6 +119,7 @@ export function trust(organisation: Organisation): Trust {
     sessions !== null && sessions < 0.995
       ? `details are known of ${percent(sessions)} of sessions`
       : null,
+    organisation.has_more_sessions ? 'the platform counts fewer sessions than were fetched' : null,
   ]
   return {
     level: isBad ? 'bad' : isGood ? 'good' : 'provisional',

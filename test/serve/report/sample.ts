@@ -21,7 +21,7 @@ export function organisation(rows: Partial<Organisation> = {}): Organisation {
     ...{ org_id: 'org_a', first_day: '2026-01-14', last_day: '2026-03-31' },
     ...{ data_through: '2026-03-31', missing_days: 0, failed_days: 0 },
     ...{ residual_checks_failed: 0, restatements_28d: 0, drift_findings: 0 },
-    ...{ sessions_known_share: 1, verdict: 'complete' },
+    ...{ sessions_known_share: 1, has_more_sessions: false, verdict: 'complete' },
   }
   return report([{ ...row, ...NOTHING, ...rows }]).organisations[0] ?? never()
 }

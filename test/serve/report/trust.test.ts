@@ -1,4 +1,6 @@
 import { expect, it } from 'vitest'
+import { Database } from '../../../src/lib/duckdb.ts'
+import { statement } from '../../../src/lib/package.ts'
 import { trust } from '../../../src/serve/report/headlines.ts'
 import { organisation } from './sample.ts'
 
@@ -18,7 +20,30 @@ it.each([
     'Data to 31 Mar 2026',
     ['9 days are missing'],
   ],
+  [
+    'of more sessions than the platform counts',
+    { sessions_known_share: null, has_more_sessions: true },
+    'good',
+    'Complete to 31 Mar 2026',
+    ['the platform counts fewer sessions than were fetched'],
+  ],
   ['empty', { data_through: null }, 'bad', 'No day is complete yet', []],
 ] as const)('the trust strip for data that is %s', (_, rows, level, verdict, notes) => {
   expect(trust(organisation(rows))).toEqual({ level, verdict, notes })
+})
+
+it('more sessions than the platform counts are told from sessions that it does not count', async () => {
+  await using database = await Database.open(':memory:')
+  await database.run(`create table mart_data_health as
+      select *, date '2026-03-31' as data_through, 0 as missing_days, 0 as failed_days,
+        0 as residual_checks_failed, 0 as restatements_28d, 0 as drift_findings,
+        'complete' as verdict
+      from (values ('fewer', 0.5), ('more', null), ('none', null), ('no day', null))
+        as t (org_id, sessions_known_share);
+    create table fct_org_day as
+      select *, date '2026-03-31' as activity_date, 1 as billable_tokens
+      from (values ('fewer', 4), ('more', 4), ('none', 0)) as t (org_id, sessions)`)
+  await database.rows(statement('report/chosen'), { names: '[]', names_people: false })
+  const rows = await database.rows('select org_id from chosen where has_more_sessions')
+  expect(rows).toEqual([{ org_id: 'more' }])
 })
