@@ -10,6 +10,7 @@ import {
   newest,
   inPeriod,
   sum,
+  weekText,
 } from './view.ts'
 import { amount, counted, dayText, isResidual, percent, teamText } from './words.ts'
 
@@ -98,13 +99,13 @@ export const lifecycle = defineChart({
   },
   empty: 'No whole week is known yet of which it can be said who joined and left',
   rows: (view) => inRange(view, view.organisation.lifecycle_weeks, ({ week }) => week),
-  finding: (rows) => {
+  finding: (rows, view) => {
     const last = rows.at(-1)
     if (last === undefined) return ''
     const { new_users, resurrected_users, churned_users } = last
     if (last.is_left_edge)
-      return `In the last whole week ${counted(last.active_users, 'person was', 'people were')} active and ${amount(churned_users)} left; the history is too short to say who joined`
-    return `In the last whole week ${amount(new_users)} joined, ${amount(resurrected_users)} returned and ${amount(churned_users)} left`
+      return `In ${weekText(view, last.week)} ${counted(last.active_users, 'person was', 'people were')} active and ${amount(churned_users)} left; the history is too short to say who joined`
+    return `In ${weekText(view, last.week)} ${amount(new_users)} joined, ${amount(resurrected_users)} returned and ${amount(churned_users)} left`
   },
 })
 

@@ -1,5 +1,5 @@
 import { defineChart } from './chart.ts'
-import { inRange, inRangeOrAll, largest, newest, sum, type View } from './view.ts'
+import { inRange, inRangeOrAll, largest, newest, sum, weekText, type View } from './view.ts'
 import {
   amount,
   capital,
@@ -92,12 +92,13 @@ export const clients = defineChart({
   columns: { week: 'Week of', client: 'Client', daily_users: 'People a day' },
   empty: 'No whole week with clients is known yet',
   rows: (view) => inRange(view, view.organisation.client_weeks, ({ week }) => week),
-  finding: (rows) => {
+  finding: (rows, view) => {
     const most = largest(
       newest(rows, ({ week }) => week),
       ({ daily_users }) => daily_users,
     )
-    return `${nameText(most?.client ?? 'No client')} is used by the most people: ${amount(most?.daily_users)} a day on average in the last whole week`
+    if (most === undefined) return ''
+    return `${nameText(most.client)} is used by the most people: ${amount(most.daily_users)} a day on average in ${weekText(view, most.week)}`
   },
 })
 

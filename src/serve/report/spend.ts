@@ -1,6 +1,16 @@
 import { defineChart } from './chart.ts'
 import type { Row } from './data.ts'
-import { ABOUT_TEAMS, inRange, newest, inPeriod, shareOf, sum, teamsOf, totals } from './view.ts'
+import {
+  ABOUT_TEAMS,
+  inRange,
+  newest,
+  inPeriod,
+  shareOf,
+  sum,
+  teamsOf,
+  totals,
+  weekText,
+} from './view.ts'
 import {
   amount,
   change,
@@ -123,11 +133,13 @@ export const cache = defineChart({
   columns: { week: 'Week of', share: 'Read from the cache' },
   empty: 'No whole week with tokens of the cache is known yet',
   rows: (view) => inRange(view, view.organisation.cache_weeks, ({ week }) => week),
-  finding: (rows) => {
-    const [first, last] = [rows[0]?.share ?? null, rows.at(-1)?.share ?? null]
-    if (last === null)
-      return 'The tokens of the cache contradict the input tokens in the last whole week'
-    const now = `${percent(last)} of input tokens were read from the cache in the last whole week`
+  finding: (rows, view) => {
+    const newestRow = rows.at(-1)
+    if (newestRow === undefined) return ''
+    const week = weekText(view, newestRow.week)
+    const [first, last] = [rows[0]?.share ?? null, newestRow.share]
+    if (last === null) return `The tokens of the cache contradict the input tokens in ${week}`
+    const now = `${percent(last)} of input tokens were read from the cache in ${week}`
     return rows.length < 2 || first === null
       ? now
       : `${now}; ${percent(first)} at the start of the period`
@@ -152,9 +164,10 @@ export const efficiency = defineChart({
       const each = (value: number | null) => (value === null ? null : (value / credits) * 1e6)
       return [{ week, commits: each(row.git_commits), files: each(row.files) }]
     }),
-  finding: (rows) => {
+  finding: (rows, view) => {
     const last = newest(rows, ({ week }) => week)[0]
-    return `Each million credits came with ${amount(last?.commits)} commits and ${amount(last?.files)} files in the last whole week`
+    if (last === undefined) return ''
+    return `Each million credits came with ${amount(last.commits)} commits and ${amount(last.files)} files in ${weekText(view, last.week)}`
   },
 })
 

@@ -138,6 +138,12 @@ export function daysAfter(day: string, days: number): string {
   return date.toISOString().slice(0, 10)
 }
 
+/** `the last whole week`; of an earlier one `the week of 9 Mar 2026`. */
+export function weekText({ organisation: { last_day: last } }: View, week: string): string {
+  const isLast = last !== null && daysAfter(week, 6) <= last && daysAfter(week, 13) > last
+  return isLast ? 'the last whole week' : `the week of ${dayText(week)}`
+}
+
 /** The rows of the newest week, day or month. */
 export function newest<Row>(rows: readonly Row[], dayOf: (row: Row) => string): Row[] {
   const last = rows.reduce((latest, row) => (dayOf(row) > latest ? dayOf(row) : latest), '')

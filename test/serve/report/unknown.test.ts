@@ -48,6 +48,18 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
     'In the last whole week 9 people were active and 2 left; the history is too short to say who joined',
   ],
   [
+    'a week that is not the last whole one is named',
+    practice.clients,
+    { client_weeks: [{ week: '2026-03-16', client: 'cli', daily_users: 4 }] },
+    'cli is used by the most people: 4 a day on average in the week of 16 Mar 2026',
+  ],
+  [
+    'the last week that is over is the last whole week',
+    practice.clients,
+    { client_weeks: [{ week: '2026-03-23', client: 'cli', daily_users: 4 }] },
+    'cli is used by the most people: 4 a day on average in the last whole week',
+  ],
+  [
     'people who are first seen later joined',
     adoption.lifecycle,
     { lifecycle_weeks: [joined] },
