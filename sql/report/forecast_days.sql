@@ -10,7 +10,8 @@ select
     cast(forecast_billable_tokens_p50 as double) as p50,
     cast(forecast_billable_tokens_p90 as double) as p90,
     cast(credit_limit as double) as credit_limit,
-    cast(exhaustion_date as varchar) as exhaustion_day
+    cast(exhaustion_date as varchar) as exhaustion_day,
+    days_in_month - days_left - known_days as missing_days
 from main.mart_budget_forecast
 inner join chosen using (org_id)
 qualify month_start_date = max(month_start_date) over (partition by org_id)

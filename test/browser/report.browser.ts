@@ -160,6 +160,7 @@ it('law 11: hostile names are shown as text', async () => {
 it('anomalous days and exhausted limits are drawn', async () => {
   const days = Array.from({ length: 20 }, (_, at) => ({
     ...{ month: '2026-03', day: `2026-03-${String(at + 1).padStart(2, '0')}`, days_left: 30 - at },
+    missing_days: 0,
     ...{ month_to_date: 5 * (at + 1), p10: 130, p50: 150, p90: 180 },
     ...{ credit_limit: 140, exhaustion_day: '2026-03-28' },
   }))

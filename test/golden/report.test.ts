@@ -64,6 +64,8 @@ describe('the report of the golden lake of weeks', () => {
         p90: numberOf(row['forecast_billable_tokens_p90']),
         credit_limit: numberOf(row['credit_limit']),
         exhaustion_day: row['exhaustion_date'],
+        missing_days:
+          Number(row['days_in_month']) - Number(row['days_left']) - Number(row['known_days']),
       })),
     )
   })

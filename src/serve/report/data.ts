@@ -88,6 +88,7 @@ const datasets = {
     p90: count,
     credit_limit: count,
     exhaustion_day: text.nullable(),
+    missing_days: number,
   }),
   forecast_months: rows({
     month: text,

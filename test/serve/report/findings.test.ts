@@ -18,6 +18,7 @@ function month(name: string, credits: readonly number[]) {
 const forecast = {
   ...{ month: '2026-03', day: '2026-03-20', days_left: 11, month_to_date: 60 },
   ...{ p10: 80, p50: 90, p90: 120, credit_limit: null, exhaustion_day: null },
+  missing_days: 0,
 }
 
 const past = { month: '2026-02', error: 0.1, last_month_error: null, straight_line_error: null }
@@ -127,6 +128,12 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
     budget.forecast,
     { forecast_days: [{ ...forecast, p10: null, p50: null, p90: null }] },
     'There is too little history for a forecast of March 2026',
+  ],
+  [
+    'a month says how many of its days are missing',
+    budget.forecast,
+    { forecast_days: [{ ...forecast, days_left: 0, missing_days: 3 }] },
+    'March 2026 came to 60 credits (3 days are missing)',
   ],
   [
     'a whole month needs no forecast; limits that were used up are past',
