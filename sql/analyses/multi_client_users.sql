@@ -1,15 +1,7 @@
 -- How many users work with more than one client?
--- The last 28 days, as a minimum and a maximum, because the platform only
--- counts the users of each client. The result is empty if the platform sends no
--- users by client.
-with last_days as (
-    select
-        org_id,
-        max(activity_date) as last_date
-    from main.fct_client_overlap_day
-    group by 1
-)
-
+-- The 28 days to the last complete day, as a minimum and a maximum, because the
+-- platform only counts the users of each client. The result is empty if the
+-- platform sends no users by client.
 select
     org_id,
     activity_date,
@@ -18,6 +10,7 @@ select
     multi_client_users_min,
     multi_client_users_max
 from main.fct_client_overlap_day
-inner join last_days using (org_id)
-where activity_date > last_days.last_date - 28
+inner join main.mart_data_health using (org_id)
+where activity_date > data_through - 28
+    and activity_date <= data_through
 order by 1, 2 desc

@@ -39,14 +39,16 @@ export const autonomyLevels = defineChart({
   columns: { week: 'Week of', level: 'Level', share: 'Share of tool calls' },
   empty: 'No whole week with levels of autonomy is known yet',
   rows: (view) => inRange(view, view.organisation.autonomy_levels, ({ week }) => week),
-  finding: (rows) => {
+  finding: (rows, view) => {
     const most = largest(
       newest(rows, ({ week }) => week),
       ({ share }) => share,
     )
-    return most === undefined || most.share === null
-      ? 'No share of a level of autonomy is known for the last whole week'
-      : `${percent(most.share)} of tool calls ran at ${nameText(most.level)} in the last whole week`
+    if (most === undefined) return ''
+    const week = weekText(view, most.week)
+    return most.share === null
+      ? `No share of a level of autonomy is known for ${week}`
+      : `${percent(most.share)} of tool calls ran at ${nameText(most.level)} in ${week}`
   },
 })
 
