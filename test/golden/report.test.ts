@@ -123,8 +123,9 @@ describe('the report of the golden lake of weeks', () => {
       groups.model_weeks,
       groups.autonomy_levels,
     ].map((rows) => rows.map(({ week }) => week))
+    // the lake has no whole week with users of clients
+    expect(shown.map(({ length }) => length > 0)).toEqual([true, false, true, true, true])
     for (const own of shown) {
-      expect(own.length).toBeGreaterThan(0)
       expect(own.filter((week) => !names.has(week))).toEqual([])
     }
   })
