@@ -27,12 +27,14 @@ export async function query(path: string, sql: string, signal?: AbortSignal): Pr
   await database.run('set lock_configuration = true')
   const reading = await readingStatement(database, sql)
   return await database.table(reading).catch((error: unknown) => {
-    if (error instanceof AppError) throw error
-    throw failureOf(sqlMessage(error), error)
+    throw failureOf(error)
   })
 }
 
-function failureOf(message: string, cause: unknown): UsageError {
+/** An error of our own, such as that of a signal, stays unchanged. */
+function failureOf(cause: unknown): AppError {
+  if (cause instanceof AppError) return cause
+  const message = sqlMessage(cause)
   if (!/disabled (by|through) configuration|enable external access/.test(message)) {
     return new UsageError(message, { hint: TABLES_HINT, cause })
   }

@@ -71,7 +71,8 @@ export async function published(
   return { emulator, data, folder, copy, go, environment, close }
 }
 
-async function execute(
+/** The command, in process. */
+export async function execute(
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
   cwd: string,

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { expect, it, vi } from 'vitest'
-import { program } from '../../src/cli/program.ts'
 import { warehouseOf } from '../serve/support.ts'
+import { execute } from './published-stage.ts'
 
 const ENDLESS = 'select count(*) as n from range(1000000000000) as a (i) where i < 0'
 
@@ -25,24 +25,11 @@ it.each([
   const { folder } = await warehouseOf(sql)
   const before = process.listenerCount('SIGHUP')
   const files = readdirSync(folder)
-  let err = ''
-  const ended = program([...args, '--data', folder], {
-    out: () => undefined,
-    err: (text) => (err += text),
-    isTty: false,
-    columns: 100,
-    outWidth: undefined,
-    hasColour: false,
-    ask: null,
-    environment: {},
-    cwd: folder,
-  })
+  const ended = execute([...args, '--data', folder], {}, folder, undefined)
   await vi.waitUntil(() => process.listenerCount('SIGHUP') > before, { timeout: 60_000 })
   process.emit('SIGHUP', 'SIGHUP')
-  expect(await ended, err).toBe(4)
-  expect(err).toBe(
-    'agent-warehouse: stopped by SIGHUP\n  To get the result, run the command again.\n',
-  )
+  const err = 'agent-warehouse: stopped by SIGHUP\n  To get the result, run the command again.\n'
+  expect(await ended).toMatchObject({ code: 4, err })
   expect(process.listenerCount('SIGHUP')).toBe(before)
   expect(readdirSync(folder)).toEqual(files)
 })

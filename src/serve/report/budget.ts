@@ -4,9 +4,9 @@ import {
   amount,
   capital,
   change,
-  counted,
   dayText,
   listText,
+  missingText,
   monthText,
   percent,
   sameDays,
@@ -36,10 +36,9 @@ export const forecast = defineChart({
     const { days_left, month_to_date, p10, p50, p90 } = last
     const month = monthText(last.month)
     const limits = limitText(last)
-    const are = counted(last.missing_days, 'day is missing', 'days are missing')
-    const missing = last.missing_days === 0 ? '' : ` (${are})`
+    const missing = missingText(last.missing_days)
     if (days_left === 0)
-      return `${month} came to ${amount(month_to_date)} credits${missing}${limits}`
+      return `${month} came to ${amount(month_to_date)} credits${missing === null ? '' : ` (${missing})`}${limits}`
     if (p50 === null) return `There is too little history for a forecast of ${month}`
     return `${month} is heading for about ${amount(p50)} credits (${amount(p10)} to ${amount(p90)})${limits}`
   },

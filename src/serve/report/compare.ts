@@ -1,6 +1,6 @@
 import type { Resource } from './data.ts'
 import { COMPARISONS, comparedSpan, isInHistory, missingDays, totals, type View } from './view.ts'
-import { amount, change, counted, dayText } from './words.ts'
+import { amount, change, dayText, missingText } from './words.ts'
 
 /** `the period before`, if the reader compares with it and the history covers it completely. */
 export function comparedName(view: View): string | null {
@@ -32,7 +32,7 @@ export function changeText(
   const span = comparedSpan(view)
   if (span === null) return null
   if (!isInHistory(view, span)) return 'no earlier data'
-  const missing = missingText(missingDays(view, resources))
+  const missing = missingInEither(missingDays(view, resources))
   if (missing !== null) return `not compared: ${missing}`
   if (totals(view).before === undefined)
     return view.team === null ? 'no activity before' : 'under five people before'
@@ -47,9 +47,9 @@ function nameOf({ compare }: View): string {
 }
 
 /** `3 days are missing, and 1 before`; null if none is. */
-function missingText({ now, before }: ReturnType<typeof missingDays>): string | null {
-  if (now + before === 0) return null
-  const are = counted(now === 0 ? before : now, 'day is missing', 'days are missing')
-  if (before === 0) return are
-  return now === 0 ? `${are} before` : `${are}, and ${amount(before)} before`
+function missingInEither({ now, before }: ReturnType<typeof missingDays>): string | null {
+  if (before === 0) return missingText(now)
+  return now === 0
+    ? `${missingText(before)} before`
+    : `${missingText(now)}, and ${amount(before)} before`
 }

@@ -1,7 +1,7 @@
 import { changeText } from './compare.ts'
 import type { Organisation, Period, Resource } from './data.ts'
 import { totals, type View } from './view.ts'
-import { amount, counted, dayText, percent } from './words.ts'
+import { amount, counted, dayText, missingText, percent } from './words.ts'
 
 /** A figure of the chosen period, compared with the other period. */
 export interface Headline {
@@ -111,7 +111,7 @@ export function trust(organisation: Organisation): Trust {
     last !== null && through !== null && last > through
       ? `later days to ${dayText(last)} are only partly here`
       : null,
-    some(organisation.missing_days, 'day is missing', 'days are missing'),
+    missingText(organisation.missing_days),
     some(organisation.failed_days, 'day failed', 'days failed'),
     some(organisation.residual_checks_failed, 'sum does not add up', 'sums do not add up'),
     some(organisation.restatements_28d, 'restatement', 'restatements', ' in 28 days'),

@@ -77,6 +77,11 @@ export function sameDays(days: number, month: string): string {
   return `the same ${days === 1 ? 'day' : `${days} days`} of ${monthText(month)}`
 }
 
+/** `1 day is missing`, `3 days are missing`; null if none is. */
+export function missingText(days: number): string | null {
+  return days === 0 ? null : counted(days, 'day is missing', 'days are missing')
+}
+
 /** `1 person`, `3 people`. */
 export function counted(value: number, one: string, many = `${one}s`): string {
   return `${amount(value)} ${value === 1 ? one : many}`

@@ -32,7 +32,7 @@ it.each([
   expect(trust(organisation(rows))).toEqual({ level, verdict, notes })
 })
 
-it('more sessions than the platform counts are told from sessions that it does not count', async () => {
+it('an organisation has more sessions than the platform counts only where the platform counts some', async () => {
   await using database = await Database.open(':memory:')
   await database.run(`create table mart_data_health as
       select *, date '2026-03-31' as data_through, 0 as missing_days, 0 as failed_days,

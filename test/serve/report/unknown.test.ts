@@ -24,7 +24,7 @@ const output = {
 
 it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
   [
-    'new people whose fourth week is not over did begin',
+    'a cohort without a complete fourth week is not denied',
     adoption.retention,
     { retention_weeks: [cohort] },
     'No cohort shown has a complete fourth week yet',
@@ -72,7 +72,7 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
     'No cohort of five or more began after the first weeks of history',
   ],
   [
-    'where nobody has a licence, nobody has used one',
+    'an organisation without licences is not said to use all of them',
     adoption.seats,
     { seats: [{ status: 'unlicensed', people: 3 }] },
     'No person has a licence on file',
