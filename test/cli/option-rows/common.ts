@@ -1,6 +1,9 @@
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import { configured, NOTHING } from '../published-stage.ts'
+import type { Emulator } from '../../../src/emulator/emulator.ts'
+import type { Outcome } from '../../support/command.ts'
+import { configured, NOTHING, type Where } from '../published-stage.ts'
 import { another, eventsOf, fileWith, json, ok, on, type Kit, type Row, type Rows } from './rows.ts'
 
 /** Session, message and computer of the stand-in platform, always the same. */
@@ -12,19 +15,23 @@ type Bases = Readonly<Record<string, readonly string[]>>
 
 const DAY = ['--only', 'tokens', '--from', '2026-02-01']
 
-/** Commands on the data folder, with arguments with which they exit with code 0. */
-const LOCAL: Bases = {
+/** Commands that build or compare everything, with arguments with which they exit with code 0. */
+const SLOW: Bases = {
   run: ['run', ...DAY],
-  sync: ['sync', ...DAY],
-  plan: ['plan', '--only', 'users'],
   build: ['build'],
   rebuild: ['rebuild'],
+  verify: ['verify', '--days', '1'],
+}
+
+/** The other commands on the data folder. */
+const LOCAL: Bases = {
+  sync: ['sync', ...DAY],
+  plan: ['plan', '--only', 'users'],
   doctor: ['doctor'],
   status: ['status'],
   query: ['query', 'select count(*) as days from fct_org_day'],
   tables: ['tables', 'fct_model_day'],
   export: ['export', 'csv'],
-  verify: ['verify', '--days', '1'],
   rollback: ['rollback', '--list'],
   compact: ['compact'],
   report: ['report'],
@@ -64,9 +71,10 @@ const CHANGING: Bases = {
 /** Commands that ask for, or show, organisations by name. */
 const OF_ORGANISATIONS = ['run', 'sync', 'plan', 'doctor', 'status', 'verify']
 
-const LOGGING = ['run', 'sync', 'build', 'rebuild', 'export', 'verify', 'compact']
+const LOGGING = ['sync', 'export', 'compact']
 
 export const COMMON: Rows = {
+  ...each(SLOW, slowRows),
   ...each(LOCAL, (name, args) => ({
     data: dataRow(args),
     config: localConfig(args),
@@ -99,6 +107,63 @@ function each(bases: Bases, rows: (name: string, args: readonly string[]) => Row
   )
 }
 
+/** A command with all its common options at once, and what it printed. */
+interface SlowRun {
+  readonly data: string
+  readonly config: string
+  readonly said: Outcome
+  /** The organisation that `--org` leaves out. */
+  readonly other: Emulator
+}
+
+/**
+ * A command that takes long runs once: all that it needs comes from its options, and each row
+ * looks at the effect of one.
+ */
+function slowRows(name: string, args: readonly string[]): Rows {
+  const hasOrganisations = OF_ORGANISATIONS.includes(name)
+  const silent = (kit: Kit) => ({ cwd: kit.here, environment: { ...NOTHING, ...keyOf(kit) } })
+  const runAll = async (kit: Kit): Promise<SlowRun> => {
+    const [data, { emulator: other }] = [await kit.copy(), await another({ orgId: 'org_two' })]
+    const two = hasOrganisations ? organisationTwo(other) : ''
+    const config = await fileWith(kit, 'other.yaml', `data: none\n${organisationOf(kit)}${two}`)
+    const org = hasOrganisations ? ['--org', 'default'] : []
+    const all = ['--data', data, '--config', config, '--json', '--log', 'json', ...org]
+    return { data, config, said: await ok(kit, [...args, ...all], silent(kit)), other }
+  }
+  let run: Promise<SlowRun> | undefined
+  const once = (kit: Kit): Promise<SlowRun> => (run ??= runAll(kit))
+  return {
+    data: async (kit) => {
+      const before = await readdir(join(kit.data, 'runs'))
+      const { data } = await once(kit)
+      expect(await readdir(join(data, 'runs'))).toHaveLength(before.length + 1)
+    },
+    config: async (kit) => {
+      await once(kit)
+      const broken = await fileWith(kit, 'broken.yaml', 'datta: here\n')
+      const { code, err } = await kit.go([...args, '--config', broken], silent(kit))
+      expect([code, err]).toEqual([2, expect.stringContaining('broken.yaml')])
+    },
+    json: async (kit) => {
+      expect(JSON.parse((await once(kit)).said.out)).toBeTypeOf('object')
+    },
+    log: async (kit) => {
+      const types = eventsOf((await once(kit)).said).map(({ type }) => type)
+      expect([types[0], types.at(-1)]).toEqual(['run.started', 'run.finished'])
+    },
+    ...(hasOrganisations
+      ? {
+          org: async (kit) => {
+            const { config, data, other } = await once(kit)
+            expect(other.requests).toEqual([])
+            await expectUnknown(kit, [...args, '--data', data, '--config', config], silent(kit))
+          },
+        }
+      : {}),
+  }
+}
+
 /** The command uses the folder of the option, not the empty one of the environment. */
 function dataRow(args: readonly string[]): Row {
   return async (kit) => {
@@ -124,7 +189,7 @@ function localConfig(args: readonly string[]): Row {
       'other.yaml',
       `data: ${await kit.copy()}\n${organisationOf(kit)}`,
     )
-    const where = { cwd: kit.here, environment: { ...NOTHING, A_KEY: kit.emulator.keys.manager } }
+    const where = { cwd: kit.here, environment: { ...NOTHING, ...keyOf(kit) } }
     const named = await ok(kit, [...args, '--config', file], where)
     const without = await kit.go(args, where)
     expect([without.code, asText(without.out)]).not.toEqual([named.code, asText(named.out)])
@@ -135,17 +200,20 @@ function localConfig(args: readonly string[]): Row {
 function orgRow(args: readonly string[]): Row {
   return async (kit) => {
     const { emulator } = await another({ orgId: 'org_two', seed: 2 })
-    const two = `  - { name: two, base_url: '${emulator.url}', key_env: NO_KEY }\n`
-    const text = `data: ${await kit.copy()}\n${organisationOf(kit)}${two}`
+    const text = `data: ${await kit.copy()}\n${organisationOf(kit)}${organisationTwo(emulator)}`
     const config = ['--config', await fileWith(kit, 'two.yaml', text)]
-    const where = { cwd: kit.here, environment: { ...NOTHING, A_KEY: kit.emulator.keys.manager } }
+    const where = { cwd: kit.here, environment: { ...NOTHING, ...keyOf(kit) } }
     await ok(kit, [...args, ...config, '--org', 'default'], where)
     expect(emulator.requests).toEqual([])
-    const { code, out, err } = await kit.go([...args, ...config, '--org', 'two,defualt'], where)
-    expect(code).toBe(2)
-    expect(out + err).toContain("there is no organisation 'defualt'")
-    expect(out + err).toContain("Did you mean 'default'?")
+    await expectUnknown(kit, [...args, ...config], where)
   }
+}
+
+async function expectUnknown(kit: Kit, args: readonly string[], where: Where): Promise<void> {
+  const { code, out, err } = await kit.go([...args, '--org', 'two,defualt'], where)
+  expect(code).toBe(2)
+  expect(out + err).toContain("there is no organisation 'defualt'")
+  expect(out + err).toContain("Did you mean 'default'?")
 }
 
 /** @param isWork The command takes long; that its output differs without `--json` is tested with `--log`. */
@@ -164,7 +232,6 @@ function logRow(args: readonly string[]): Row {
     const types = eventsOf(said).map(({ type }) => type)
     expect(() => JSON.parse(said.out) as unknown).toThrow()
     expect([types[0], types.at(-1)]).toEqual(['run.started', 'run.finished'])
-    if (args[0] === 'rebuild') return
     const text = await ok(kit, [...args, '--log', 'text'])
     expect(text.err).toMatch(/^\w+ started, run /m)
     expect((await ok(kit, [...args, '--log', 'none'])).err).toBe('')
@@ -182,7 +249,7 @@ function platformRows(args: readonly string[]): Rows {
     },
     config: async (kit) => {
       const file = await fileWith(kit, 'other.yaml', organisationOf(kit))
-      const where = { cwd: kit.here, environment: { ...NOTHING, A_KEY: kit.emulator.keys.manager } }
+      const where = { cwd: kit.here, environment: { ...NOTHING, ...keyOf(kit) } }
       await ok(kit, [...args, '--config', file], where)
       const without = await kit.go(args, where)
       expect([without.code, without.err]).toEqual([2, expect.stringContaining('is not set')])
@@ -235,6 +302,13 @@ function dryRunRow(args: readonly string[]): Row {
     expect(out).toMatch(/^would send: (PUT|POST|PATCH|DELETE) http/m)
     expect(emulator.requests.filter(({ method }) => method !== 'GET')).toEqual([])
   }
+}
+
+const keyOf = ({ emulator }: Kit) => ({ A_KEY: emulator.keys.manager })
+
+/** A second organisation, without a key. */
+function organisationTwo({ url }: Emulator): string {
+  return `  - { name: two, base_url: '${url}', key_env: NO_KEY }\n`
 }
 
 function organisationOf({ emulator }: Kit): string {
