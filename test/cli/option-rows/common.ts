@@ -4,7 +4,18 @@ import { expect } from 'vitest'
 import type { Emulator } from '../../../src/emulator/emulator.ts'
 import type { Outcome } from '../../support/command.ts'
 import { configured, NOTHING, type Where } from '../published-stage.ts'
-import { another, eventsOf, fileWith, json, ok, on, type Kit, type Row, type Rows } from './rows.ts'
+import {
+  another,
+  eventsOf,
+  fileWith,
+  json,
+  ok,
+  on,
+  once,
+  type Kit,
+  type Row,
+  type Rows,
+} from './rows.ts'
 
 /** Session, message and computer of the stand-in platform, always the same. */
 export const SESSION = '15f3033e-843f-4cb8-a4c3-5b4134c21f2a'
@@ -123,39 +134,37 @@ interface SlowRun {
 function slowRows(name: string, args: readonly string[]): Rows {
   const hasOrganisations = OF_ORGANISATIONS.includes(name)
   const silent = (kit: Kit) => ({ cwd: kit.here, environment: { ...NOTHING, ...keyOf(kit) } })
-  const runAll = async (kit: Kit): Promise<SlowRun> => {
+  const all = once(async (kit): Promise<SlowRun> => {
     const [data, { emulator: other }] = [await kit.copy(), await another({ orgId: 'org_two' })]
     const two = hasOrganisations ? organisationTwo(other) : ''
     const config = await fileWith(kit, 'other.yaml', `data: none\n${organisationOf(kit)}${two}`)
     const org = hasOrganisations ? ['--org', 'default'] : []
-    const all = ['--data', data, '--config', config, '--json', '--log', 'json', ...org]
-    return { data, config, said: await ok(kit, [...args, ...all], silent(kit)), other }
-  }
-  let run: Promise<SlowRun> | undefined
-  const once = (kit: Kit): Promise<SlowRun> => (run ??= runAll(kit))
+    const options = ['--data', data, '--config', config, '--json', '--log', 'json', ...org]
+    return { data, config, said: await ok(kit, [...args, ...options], silent(kit)), other }
+  })
   return {
     data: async (kit) => {
       const before = await readdir(join(kit.data, 'runs'))
-      const { data } = await once(kit)
+      const { data } = await all(kit)
       expect(await readdir(join(data, 'runs'))).toHaveLength(before.length + 1)
     },
     config: async (kit) => {
-      await once(kit)
+      await all(kit)
       const broken = await fileWith(kit, 'broken.yaml', 'datta: here\n')
       const { code, err } = await kit.go([...args, '--config', broken], silent(kit))
       expect([code, err]).toEqual([2, expect.stringContaining('broken.yaml')])
     },
     json: async (kit) => {
-      expect(JSON.parse((await once(kit)).said.out)).toBeTypeOf('object')
+      expect(JSON.parse((await all(kit)).said.out)).toBeTypeOf('object')
     },
     log: async (kit) => {
-      const types = eventsOf((await once(kit)).said).map(({ type }) => type)
+      const types = eventsOf((await all(kit)).said).map(({ type }) => type)
       expect([types[0], types.at(-1)]).toEqual(['run.started', 'run.finished'])
     },
     ...(hasOrganisations
       ? {
           org: async (kit) => {
-            const { config, data, other } = await once(kit)
+            const { config, data, other } = await all(kit)
             expect(other.requests).toEqual([])
             await expectUnknown(kit, [...args, '--data', data, '--config', config], silent(kit))
           },

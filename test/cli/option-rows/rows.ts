@@ -32,6 +32,12 @@ export function rowsOf(command: string, rows: Rows): Rows {
   )
 }
 
+/** The same result for all rows: the work is done for the first that asks. */
+export function once<T>(work: (kit: Kit) => Promise<T>): (kit: Kit) => Promise<T> {
+  let result: Promise<T> | undefined
+  return (kit) => (result ??= work(kit))
+}
+
 /** The output of a command, which must exit with code 0. */
 export async function ok(kit: Kit, args: readonly string[], where: Where = {}): Promise<Outcome> {
   const result = await kit.go(args, where)
