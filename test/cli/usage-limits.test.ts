@@ -39,6 +39,14 @@ async function people(platform: Stage, count: number): Promise<string[]> {
   return [...emails].slice(0, count)
 }
 
+/** A platform that serves these limits and reports that it set those of `a@b.test`. */
+function serving(limits: string): Promise<Stage> {
+  const result = '{"updated":[{"email":"a@b.test"}],"errors":[]}'
+  const intercept = ({ method }: { readonly method: string }): Promise<Response> =>
+    Promise.resolve(new Response(method === 'PUT' ? result : limits))
+  return stage({ intercept })
+}
+
 describe('limits', () => {
   it('list prints the global limit and the limits of users', async () => {
     const platform = await stage()
@@ -83,6 +91,28 @@ describe('limits', () => {
         'Global limit: 9,007,199,254,740,993 credits for each user who has no limit of their own',
     })
     expect(out).toMatch(/^a@b\.test +\| +18014398509481985$/m)
+  })
+
+  it.each(['{}', '{"userLimits":null}', '{"userLimits":[null,{"email":null,"limit":5}]}'])(
+    'set works where the platform serves %s',
+    async (limits) => {
+      const { run } = await serving(limits)
+      const { code, out } = await run(['limits', 'set', 'a@b.test', '9', '--yes', '--json'])
+      expect(code).toBe(0)
+      expect(JSON.parse(out)).toMatchObject({ set: 1, users: [{ before: null, limit: 9 }] })
+    },
+  )
+
+  it('set, set-global and remove show and compare every digit of limits beyond 2^53', async () => {
+    const limits = `{"globalLimit":9007199254740993,"userLimits":[{"email":"a@b.test","limit":18014398509481985}]}`
+    const { run } = await serving(limits)
+    const removed = await run(['limits', 'remove', 'a@b.test', '--yes'])
+    expect(removed.out).toMatch(/^a@b\.test +\| 18,014,398,509,481,985 \| none +\| removed$/m)
+    const kept = await run(['limits', 'set', 'a@b.test', '18014398509481985', '--yes'])
+    expect(kept.out).toBe('1 limit unchanged, not sent\n')
+    const global = await run(['limits', 'set-global', '9007199254740993', '--yes', '--json'])
+    const limit = '9007199254740993'
+    expect(JSON.parse(global.out)).toEqual({ before: limit, limit, result: 'unchanged' })
   })
 
   it('set asks for a confirmation that says what changes', async () => {

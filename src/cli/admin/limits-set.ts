@@ -8,6 +8,7 @@ import {
 import { asError, DeferredError, ExitCode } from '../../lib/errors.ts'
 import { firstLines } from '../../observe/words.ts'
 import { inChunks } from '../../lib/grouped.ts'
+import { parseExactly } from '../../lib/json.ts'
 import { counted, digits } from '../../lib/text.ts'
 import type { Answer, Terminal } from '../command.ts'
 import { mayChange, type Ask } from './change.ts'
@@ -19,9 +20,9 @@ const SHOWN = 5
 /** The result for one user. `unknown`: sent, no answer; `not tried`: an earlier one failed. */
 type Result = 'set' | 'removed' | 'unchanged' | 'failed' | 'unknown' | 'not tried'
 
-/** A wanted limit and the present one, which is inexact beyond 2^53 and then never equal. */
+/** A wanted limit and the present one. */
 interface Wish extends WantedLimit {
-  readonly before: number | null
+  readonly before: Credits
 }
 
 interface Outcome extends Wish {
@@ -42,10 +43,10 @@ export async function setLimits(
   isForced: boolean,
   terminal: Terminal,
 ): Promise<Answer | ExitCode> {
-  const { userLimits } = await platform.client.limits.get()
-  const present = new Map(userLimits.map(({ email, limit }) => [email.toLowerCase(), limit]))
-  const wishes = wanted.map(({ email, limit }): Wish => {
-    return { email, before: present.get(email.toLowerCase()) ?? null, limit }
+  const entries = listAt(await presentLimits(platform), 'userLimits')
+  const present = new Map(entries.map((entry) => [userOf(entry), creditsOf(entry, 'limit')]))
+  const wishes = wanted.map((wish): Wish => {
+    return { ...wish, before: present.get(userOf(wish)) ?? null }
   })
   const isDue = ({ before, limit }: Wish): boolean => isForced || before !== limit
   const due = wishes.filter(isDue)
@@ -69,6 +70,26 @@ export async function setLimits(
     'When the cause is fixed, run the command again: it sends only the limits that are not set yet.',
     failure,
   )
+}
+
+/** The limits as served. Integers beyond 2^53 are texts. */
+export async function presentLimits({ client }: Platform): Promise<unknown> {
+  const { items } = await client.limits.fetch()
+  return parseExactly(items[0]?.text ?? '{}')
+}
+
+/** A limit in a part of `presentLimits`. */
+export function creditsOf(value: unknown, name: string): Credits {
+  const limit = fieldOf(value, name)
+  if (typeof limit === 'number') return limit
+  if (typeof limit !== 'string' || !/^-?\d+$/.test(limit)) return null
+  const number = Number(limit)
+  return Number.isSafeInteger(number) ? number : BigInt(limit)
+}
+
+/** The address of an entry, in lower case. */
+function userOf(entry: unknown): string {
+  return textOf(fieldOf(entry, 'email')).toLowerCase()
 }
 
 /** A limit in words. */
@@ -99,8 +120,7 @@ async function sendAll(
 }
 
 function answered(wish: Wish, result: unknown, hide: (text: string) => string): Outcome {
-  const isIt = (entry: unknown): boolean =>
-    textOf(fieldOf(entry, 'email')).toLowerCase() === wish.email.toLowerCase()
+  const isIt = (entry: unknown): boolean => userOf(entry) === userOf(wish)
   const refusal = listAt(result, 'errors').find(isIt)
   if (refusal !== undefined) return outcome(wish, 'failed', hide(textOf(fieldOf(refusal, 'error'))))
   const updated = listAt(result, 'updated').find(isIt)

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { checkGlobalLimit, fieldOf, type WantedLimit, type Credits } from '../../client/index.ts'
+import { checkGlobalLimit, type WantedLimit, type Credits } from '../../client/index.ts'
 import { ExitCode, messageOf, UsageError, AppError } from '../../lib/errors.ts'
 import { argument, flag, optionalArgument, text, type Group, type Terminal } from '../command.ts'
 import { changeOptions, mayChange, type Ask } from './change.ts'
-import { limitText, otherLimit, setLimits } from './limits-set.ts'
+import { creditsOf, limitText, otherLimit, presentLimits, setLimits } from './limits-set.ts'
 import { platformCommand } from './platform.ts'
 import { fieldsOf, listAt, tableText } from './render.ts'
 import { readCsv, utf8Text } from '../../lib/csv.ts'
@@ -83,7 +83,7 @@ const setGlobalLimit = platformCommand({
     const limit = limitOf(flags.limit)
     checkGlobalLimit(limit)
     return async (platform) => {
-      const { globalLimit: before } = await platform.client.limits.get()
+      const before = creditsOf(await presentLimits(platform), 'globalLimit')
       const change = `the global limit: ${limitText(before)} → ${limitText(limit)}`
       const isDue = flags.force || before !== limit
       if (isDue) {
@@ -143,13 +143,12 @@ async function wantedOf(
 }
 
 function limitsText(limits: unknown, terminal: Terminal): string {
-  const served = fieldOf(limits, 'globalLimit')
-  const global = typeof served === 'string' && /^\d+$/.test(served) ? BigInt(served) : served
+  const global = creditsOf(limits, 'globalLimit')
   const rows = listAt(limits, 'userLimits').map((each) => fieldsOf(each, 'email', 'limit'))
   const first =
-    typeof global === 'number' || typeof global === 'bigint'
-      ? `Global limit: ${limitText(global)} credits for each user who has no limit of their own`
-      : 'There is no global limit'
+    global === null
+      ? 'There is no global limit'
+      : `Global limit: ${limitText(global)} credits for each user who has no limit of their own`
   return `${first}\n\n${tableText(['user', 'limit'], rows, terminal)}`
 }
 
