@@ -75,6 +75,16 @@ describe('sessions', () => {
     expect(out).toContain(`{"tags":[{"name":"a","metadata":${metadata}},{"name":"b"}]}`)
   })
 
+  it('update keeps what is no tag in the list of tags, and null is no title', async () => {
+    const session = '{"sessionId":"s","title":null,"sessionSettings":{"tags":[null,{"name":"a"}]}}'
+    const { run } = await stage({ intercept: () => Promise.resolve(new Response(session)) })
+    const update = ['sessions', 'update', 's', '--untag', 'a', '--tag', 'b']
+    const dry = await run([...update, '--dry-run', '--json'])
+    expect(dry.out).toContain('{"tags":[null,{"name":"b"}]}')
+    const done = await run([...update, '--yes'])
+    expect(done.out).toBe('The session s is unchanged\n')
+  })
+
   it('update archives a session, and accepts other settings as JSON', async () => {
     const platform = await stage()
     const [running] = ids(platform)

@@ -34,7 +34,7 @@ export async function sessionOf({ client, clean }: Platform, flags: SessionFlags
 export function nameOf(session: unknown): string {
   const title = fieldOf(session, 'title')
   const id = textOf(fieldOf(session, 'sessionId'))
-  return title === undefined ? id : `'${textOf(title)}' (${id})`
+  return title === undefined || title === null ? id : `'${textOf(title)}' (${id})`
 }
 
 const patchOptions = {
@@ -121,8 +121,9 @@ function tagsPatch(
 ): SessionSettingsPatch {
   if (added.length + taken.length === 0) return {}
   const present = session.sessionSettings?.tags ?? []
-  const others = present.filter(({ name }) => !taken.includes(name))
-  const fresh = [...new Set(added)].filter((name) => !others.some((tag) => tag.name === name))
+  const isNamed = (tag: unknown, name: string): boolean => fieldOf(tag, 'name') === name
+  const others = present.filter((tag) => !taken.some((name) => isNamed(tag, name)))
+  const fresh = [...new Set(added)].filter((name) => !others.some((tag) => isNamed(tag, name)))
   return { tags: [...others, ...fresh.map((name) => ({ name }))] }
 }
 
