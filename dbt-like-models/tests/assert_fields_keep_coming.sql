@@ -1,6 +1,7 @@
--- Fields that were sent on each of 14 days, and not since. For three days that
--- is an error, and the previous warehouse stays, because the field may have a
--- new name. After that, missing values are NULL.
+-- Fields that were sent on each of 14 days, and not since: they may have a new
+-- name. This is a warning for three days; the missing values are NULL.
+{{ config(severity='warn', store_failures=true) }}
+
 {% set fields = [
     ['tokens', 'stg_platform__tokens_days', [
         'billable_tokens', 'input_tokens', 'output_tokens',
