@@ -40,7 +40,7 @@ const sampleOptions = {
 
 export const verifyCommand = defineCommand({
   examples: [
-    ['$0 verify', 'compare yesterday and six random days'],
+    ['$0 verify', 'compare the last day and six random days'],
     ['$0 verify --all', 'compare the whole history'],
     [
       '$0 verify --from 2026-02-01 --to 2026-02-28 --json',

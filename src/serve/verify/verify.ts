@@ -45,7 +45,8 @@ export function isEqual({ differences, files }: Verification): boolean {
 }
 
 /**
- * Chooses days up to yesterday, by the platform's clock as last seen.
+ * Chooses days up to yesterday, by the platform's clock as last seen; a sample is one of days
+ * that the warehouse has.
  * `now` in milliseconds since the epoch, `random` returns numbers in [0, 1).
  *
  * @throws UsageError if nothing is published, and if there is no such day.
@@ -71,8 +72,21 @@ export async function chooseSample(
       },
     )
   }
-  const days = sampleDays(history, choice.count ?? history.length, random)
-  return { history: history.length, days, published }
+  return { history: history.length, days: daysOf(history, published, choice, random), published }
+}
+
+/** All days, or a sample of those that the warehouse has, if it has any. */
+function daysOf(
+  history: readonly Day[],
+  published: Sample['published'],
+  { count }: SampleChoice,
+  random: () => number,
+): readonly Day[] {
+  if (count === undefined) return history
+  const keys = [...published.values()].flatMap((own) => [...own])
+  const known = new Set(keys.map((key) => key.split('/').at(-1)))
+  const there = history.filter((day) => known.has(day))
+  return sampleDays(there.length === 0 ? history : there, count, random)
 }
 
 interface VerifyOptions {

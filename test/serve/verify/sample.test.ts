@@ -1,7 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { join } from 'node:path'
 import { addDays, eachDay, HISTORY_START } from '../../../src/lib/days.ts'
+import { Database } from '../../../src/lib/duckdb.ts'
 import { sampleDays } from '../../../src/serve/verify/sample.ts'
+import { chooseSample } from '../../../src/serve/verify/verify.ts'
+import { temporaryFolder } from '../../support/helpers.ts'
 
 const days = (count: number) =>
   eachDay({ first: HISTORY_START, last: addDays(HISTORY_START, count - 1) })
@@ -33,5 +37,22 @@ describe('a sample of days', () => {
 
   it('of no days is empty', () => {
     expect(sampleDays([], 3, () => 0)).toEqual([])
+  })
+
+  it('is chosen from days that the warehouse has, and a range from all', async () => {
+    const data = await temporaryFolder()
+    const database = await Database.open(join(data, 'warehouse.duckdb'))
+    await database.run(`create schema meta;
+      create table meta.intervals as
+        select 'org' as org_id, 'tokens' as resource, day as activity_date, status
+        from (values
+          (date '2026-02-01', 'landed'), (date '2026-02-02', 'empty'), (date '2026-02-03', 'failed')
+        ) as days (day, status)`)
+    database.close()
+    const world = { now: () => Date.parse('2026-03-01T00:10:00Z'), random: () => 0 }
+    const sample = await chooseSample(data, { count: 7 }, world)
+    expect(sample).toMatchObject({ history: 46, days: ['2026-02-01', '2026-02-02'] })
+    const within = { first: HISTORY_START }
+    expect((await chooseSample(data, { within }, world)).days).toHaveLength(46)
   })
 })
