@@ -236,11 +236,9 @@ const definition = z.object({
   description: text,
   /** The source of the metric: its model and grain, or the two metrics of the ratio. */
   basis: text,
-  /** The usual mistake. */
   mistake: text,
 })
 
-/** The input of a report. */
 export const reportData = z.object({
   version: text,
   /** ISO 8601, UTC. */

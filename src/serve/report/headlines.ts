@@ -14,77 +14,47 @@ export interface Headline {
   readonly change: string | null
 }
 
+/** What a figure is called, what explains it, whose days it adds up, and its value. */
+type Figure = readonly [
+  label: string,
+  about: Pick<Partial<Headline>, 'metric' | 'how'>,
+  resources: readonly Resource[],
+  of: (period: Period) => number | null,
+]
+
+const FIGURES: readonly Figure[] = [
+  ['Active people', { metric: 'active_users' }, ['users'], (period) => period.active_users],
+  ['Credits', { metric: 'credits' }, ['tokens'], (period) => period.billable_tokens],
+  [
+    'Credits a person',
+    { how: 'All credits of the period divided by its active people.' },
+    ['tokens', 'users'],
+    (period) => ratio(period.billable_tokens, period.active_users),
+  ],
+  ['Sessions', { metric: 'sessions' }, ['activity'], (period) => period.sessions],
+  [
+    'Tool calls a message',
+    { metric: 'autonomy_ratio' },
+    ['tools', 'activity'],
+    (period) => ratio(period.tool_calls, period.user_messages),
+  ],
+  ['Commits', { metric: 'git_commits' }, ['productivity'], (period) => period.git_commits],
+  ['Pull requests', { metric: 'git_prs_created' }, ['productivity'], (of) => of.git_prs_created],
+  [
+    'Files',
+    { how: 'Files created and files edited by agents, added up.' },
+    ['productivity'],
+    (period) => period.files,
+  ],
+]
+
 export function headlines(view: View): Headline[] {
   const { now, before } = totals(view)
-  const figures: Figure[] = [
-    {
-      label: 'Active people',
-      metric: 'active_users',
-      resources: ['users'],
-      of: (period) => period.active_users,
-    },
-    {
-      label: 'Credits',
-      metric: 'credits',
-      resources: ['tokens'],
-      of: (period) => period.billable_tokens,
-    },
-    {
-      label: 'Credits a person',
-      how: 'All credits of the period divided by its active people.',
-      resources: ['tokens', 'users'],
-      of: (period) => ratio(period.billable_tokens, period.active_users),
-    },
-    {
-      label: 'Sessions',
-      metric: 'sessions',
-      resources: ['activity'],
-      of: (period) => period.sessions,
-    },
-    {
-      label: 'Tool calls a message',
-      metric: 'autonomy_ratio',
-      resources: ['tools', 'activity'],
-      of: (period) => ratio(period.tool_calls, period.user_messages),
-    },
-    {
-      label: 'Commits',
-      metric: 'git_commits',
-      resources: ['productivity'],
-      of: (period) => period.git_commits,
-    },
-    {
-      label: 'Pull requests',
-      metric: 'git_prs_created',
-      resources: ['productivity'],
-      of: (period) => period.git_prs_created,
-    },
-    {
-      label: 'Files',
-      how: 'Files created and files edited by agents, added up.',
-      resources: ['productivity'],
-      of: (period) => period.files,
-    },
-  ]
-  return figures.map(({ label, metric = null, how = null, resources, of }) => {
+  return FIGURES.map(([label, about, resources, of]) => {
     const [value, previous] = [now, before].map((period) => (period ? of(period) : null))
-    return {
-      label,
-      metric,
-      how,
-      value: amount(value),
-      change: changeText(view, resources, value ?? null, previous),
-    }
+    const change = changeText(view, resources, value ?? null, previous)
+    return { label, metric: null, how: null, ...about, value: amount(value), change }
   })
-}
-
-interface Figure {
-  readonly label: string
-  readonly metric?: string
-  readonly how?: string
-  /** Whose days it adds up. */
-  readonly resources: readonly Resource[]
-  readonly of: (period: Period) => number | null
 }
 
 function ratio(above: number | null, below: number | null): number | null {
@@ -92,13 +62,7 @@ function ratio(above: number | null, below: number | null): number | null {
 }
 
 /** Whether the numbers can be trusted today, and what is missing. */
-interface Trust {
-  readonly level: 'good' | 'provisional' | 'bad'
-  readonly verdict: string
-  readonly notes: readonly string[]
-}
-
-export function trust(organisation: Organisation): Trust {
+export function trust(organisation: Organisation) {
   const { data_through: through, last_day: last, sessions_known_share: sessions } = organisation
   const isBad = organisation.verdict === 'incomplete' || through === null
   const isGood = organisation.verdict === 'complete'
@@ -121,8 +85,9 @@ export function trust(organisation: Organisation): Trust {
       : null,
     organisation.has_more_sessions ? 'the platform counts fewer sessions than were fetched' : null,
   ]
+  const level: 'good' | 'provisional' | 'bad' = isBad ? 'bad' : isGood ? 'good' : 'provisional'
   return {
-    level: isBad ? 'bad' : isGood ? 'good' : 'provisional',
+    level,
     verdict: until,
     notes: notes.filter((note) => note !== null),
   }

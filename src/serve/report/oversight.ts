@@ -12,7 +12,6 @@ function isJudged({ organisation: { first_day: first, last_day: last } }: View):
   return first !== null && last !== null && daysAfter(first, HISTORY_DAYS) <= last
 }
 
-/** From the first judged day to the day after the last one. */
 export function judgedSpan(last: string): [string, string] {
   return [daysAfter(last, 1 - JUDGED_DAYS), daysAfter(last, 1)]
 }

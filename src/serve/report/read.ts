@@ -19,7 +19,6 @@ export interface ReportRequest {
   readonly metrics: readonly DocumentedMetric[]
   /** Milliseconds since the epoch. */
   readonly now: number
-  /** The version of the package. */
   readonly version: string
   /** When it aborts, reading ends, and rejects with the reason. @default never */
   readonly signal?: AbortSignal

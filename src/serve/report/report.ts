@@ -10,7 +10,6 @@ import { selfContained } from '../page.ts'
 
 type ReportFormat = 'html' | 'md'
 
-/** The default path of a report in a data folder. */
 export function reportPath(dataFolder: string, format: ReportFormat): string {
   return join(dataFolder, 'report', `report.${format}`)
 }

@@ -115,7 +115,6 @@ export function areOthers(team: string): boolean {
   return /^\(\d+ other teams\)$/.test(team)
 }
 
-/** The rows that begin in the chosen period. */
 export function inRange<Row>(view: View, rows: readonly Row[], dayOf: (row: Row) => string): Row[] {
   const span = chosenSpan(view)
   return span === null ? [] : rows.filter((row) => dayOf(row) >= span.first)

@@ -72,12 +72,10 @@ export function monthText(month: string): string {
   return MONTH.format(new Date(`${month}-01T00:00:00Z`))
 }
 
-/** `the same 28 days of January 2026` */
 export function sameDays(days: number, month: string): string {
   return `the same ${days === 1 ? 'day' : `${days} days`} of ${monthText(month)}`
 }
 
-/** `1 day is missing`, `3 days are missing`; null if none is. */
 export function missingText(days: number): string | null {
   return days === 0 ? null : counted(days, 'day is missing', 'days are missing')
 }

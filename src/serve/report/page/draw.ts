@@ -21,28 +21,45 @@ import {
   type Options,
 } from './marks.ts'
 
+/** The field of each line, by its name. */
+const ACTIVE = {
+  'That day': 'daily',
+  'Last 7 days': 'weekly',
+  'Last 30 days': 'monthly',
+  [COMPARED]: 'compared',
+} as const
+const ERRORS = {
+  Forecast: 'error',
+  'As last month': 'last_month_error',
+  'Straight line': 'straight_line_error',
+} as const
+const RATIOS = { 'All together': 'ratio', Median: 'p50', '90th percentile': 'p90' } as const
+const OUTPUT = {
+  Files: 'files',
+  Commits: 'git_commits',
+  'Pull requests': 'git_prs_created',
+} as const
+
 /** The drawing of each chart, by its id. Charts without a drawing are tables. */
 export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
   drawn(adoption.activeUsers, (rows) => ({
     x: time,
     y: people,
     ...lines(
-      rows.flatMap(({ day, daily, weekly, monthly, compared }) => [
-        { at: dateOf(day), value: compared, series: COMPARED },
-        { at: dateOf(day), value: daily, series: 'That day' },
-        { at: dateOf(day), value: weekly, series: 'Last 7 days' },
-        { at: dateOf(day), value: monthly, series: 'Last 30 days' },
-      ]),
-      ['That day', 'Last 7 days', 'Last 30 days', COMPARED],
+      pointsOf(rows, ({ day }) => day, ACTIVE),
+      Object.keys(ACTIVE),
     ),
   })),
   drawn(adoption.teamActivity, (rows, view) => ({
     x: time,
     y: people,
     ...lines(
-      rows
-        .filter(({ team }) => view.team !== null || !areOthers(team))
-        .map((row) => ({ at: dateOf(row.week), value: row.active_users, series: row.team })),
+      points(
+        rows.filter(({ team }) => view.team !== null || !areOthers(team)),
+        'week',
+        'active_users',
+        'team',
+      ),
     ),
   })),
   drawn(adoption.lifecycle, (rows) => {
@@ -121,23 +138,15 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
     x: time,
     y: { label: 'Error', grid: true, zero: true, tickFormat: percent },
     ...lines(
-      rows.flatMap(({ month, error, last_month_error, straight_line_error }) => [
-        { at: dateOf(`${month}-01`), value: error, series: 'Forecast' },
-        { at: dateOf(`${month}-01`), value: last_month_error, series: 'As last month' },
-        { at: dateOf(`${month}-01`), value: straight_line_error, series: 'Straight line' },
-      ]),
-      ['Forecast', 'As last month', 'Straight line'],
+      pointsOf(rows, ({ month }) => `${month}-01`, ERRORS),
+      Object.keys(ERRORS),
     ),
   })),
   drawn(budget.bridge, (rows, _, width) => waterfall(rows, width)),
   drawn(spend.modelSpend, (rows) => {
     const order = [...new Map(rows.map((row) => [row.model, row.place]))]
     const names = order.sort((a, b) => a[1] - b[1]).map(([name]) => name)
-    const values = rows.map((row) => ({
-      at: dateOf(row.week),
-      value: row.billable_tokens,
-      series: row.model,
-    }))
+    const values = points(rows, 'week', 'billable_tokens', 'model')
     return { x: time, y: credits, ...timeBars(values, names) }
   }),
   drawn(spend.teamSpend, (rows, view, width) =>
@@ -174,63 +183,34 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
   drawn(spend.cache, (rows) => ({
     x: time,
     y: { ...share, label: 'Input tokens' },
-    ...lines(
-      rows.map((row) => ({ at: dateOf(row.week), value: row.share, series: 'From the cache' })),
-    ),
+    ...lines(pointsOf(rows, ({ week }) => week, { 'From the cache': 'share' })),
   })),
   drawn(spend.efficiency, (rows) => ({
     x: time,
-    y: { label: 'For a million credits', grid: true, zero: true, tickFormat: tickAmount },
-    ...lines(
-      rows.flatMap(({ week, commits, files }) => [
-        { at: dateOf(week), value: files, series: 'Files' },
-        { at: dateOf(week), value: commits, series: 'Commits' },
-      ]),
-    ),
+    y: { ...credits, label: 'For a million credits' },
+    ...lines(pointsOf(rows, ({ week }) => week, { Files: 'files', Commits: 'commits' })),
   })),
   drawn(practice.autonomy, (rows) => ({
     x: time,
     y: { label: 'Tool calls a message', grid: true, zero: true },
-    ...lines(
-      rows.flatMap(({ week, ratio, p50, p90 }) => [
-        { at: dateOf(week), value: ratio, series: 'All together' },
-        { at: dateOf(week), value: p50, series: 'Median' },
-        { at: dateOf(week), value: p90, series: '90th percentile' },
-      ]),
-    ),
+    ...lines(pointsOf(rows, ({ week }) => week, RATIOS)),
   })),
   drawn(practice.autonomyLevels, (rows) => {
     const names = [...new Set(rows.map(({ level }) => level))].sort()
-    const values = rows.map((row) => ({
-      at: dateOf(row.week),
-      value: row.share,
-      series: row.level,
-    }))
-    return {
-      x: time,
-      y: { ...share, label: 'Tool calls' },
-      ...timeBars(values, names),
-    }
+    const values = points(rows, 'week', 'share', 'level')
+    return { x: time, y: { ...share, label: 'Tool calls' }, ...timeBars(values, names) }
   }),
   drawn(practice.tools, (rows, _, width) => bars(rows.map(callsOf), 'Calls', width)),
   drawn(practice.servers, (rows, _, width) => bars(rows.map(callsOf), 'Calls', width)),
   drawn(practice.clients, (rows) => ({
     x: time,
     y: { ...people, tickFormat: tickAmount },
-    ...lines(
-      rows.map((row) => ({ at: dateOf(row.week), value: row.daily_users, series: row.client })),
-    ),
+    ...lines(points(rows, 'week', 'daily_users', 'client')),
   })),
   drawn(practice.output, (rows) => ({
     x: time,
-    y: { label: 'In a week', grid: true, zero: true, tickFormat: wholeAmount },
-    ...lines(
-      rows.flatMap(({ week, git_commits, git_prs_created, files }) => [
-        { at: dateOf(week), value: files, series: 'Files' },
-        { at: dateOf(week), value: git_commits, series: 'Commits' },
-        { at: dateOf(week), value: git_prs_created, series: 'Pull requests' },
-      ]),
-    ),
+    y: { ...count, label: 'In a week' },
+    ...lines(pointsOf(rows, ({ week }) => week, OUTPUT)),
   })),
   drawn(practice.readiness, (rows, _, width) => {
     const newest = [...new Map(rows.map((row) => [row.repository, row])).values()]
@@ -256,10 +236,10 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
   ),
   drawn(oversight.anomalies, (rows, { organisation: { last_day: last } }) => {
     const names = [...new Set(rows.map(({ kind }) => kind))].sort()
-    const values = rows.map((row) => ({ at: dateOf(row.day), value: row.flags, series: row.kind }))
+    const values = points(rows, 'day', 'flags', 'kind')
     return {
       x: last === null ? time : { ...time, domain: oversight.judgedSpan(last).map(dateOf) },
-      y: { label: 'Flags', grid: true, zero: true, tickFormat: wholeAmount },
+      y: { ...count, label: 'Flags' },
       ...timeBars(values, names, 'day'),
     }
   }),
@@ -269,21 +249,34 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
 const LISTED = 20
 
 const time: Plot.ScaleOptions = { type: 'utc', label: null }
-const people: Plot.ScaleOptions = {
-  label: 'People',
-  grid: true,
-  zero: true,
-  nice: true,
-  tickFormat: wholeAmount,
-}
-const credits: Plot.ScaleOptions = {
-  label: 'Credits',
-  grid: true,
-  zero: true,
-  tickFormat: tickAmount,
-}
+const count: Plot.ScaleOptions = { grid: true, zero: true, tickFormat: wholeAmount }
+const people: Plot.ScaleOptions = { ...count, label: 'People', nice: true }
+const credits: Plot.ScaleOptions = { ...count, label: 'Credits', tickFormat: tickAmount }
 const share: Plot.ScaleOptions = { grid: true, domain: [0, 1], tickFormat: percent }
 const days28 = Array.from({ length: 29 }, (_, days) => days)
+
+/** A point of each row for each of the lines. */
+function pointsOf<Field extends string, Row extends Readonly<Record<Field, number | null>>>(
+  rows: readonly Row[],
+  dayOf: (row: Row) => string,
+  fields: Readonly<Record<string, Field>>,
+) {
+  return rows.flatMap((row) =>
+    Object.entries(fields).map(([series, field]) => {
+      return { at: dateOf(dayOf(row)), value: row[field], series }
+    }),
+  )
+}
+
+/** A point of each row, by its columns. */
+function points<At extends string, Value extends string, Series extends string>(
+  rows: readonly Readonly<Record<At | Series, string> & Record<Value, number | null>>[],
+  at: At,
+  value: Value,
+  series: Series,
+) {
+  return rows.map((row) => ({ at: dateOf(row[at]), value: row[value], series: row[series] }))
+}
 
 /** At least a quarter of a year, so that the cells of a short history are not too wide. */
 function weeksOf(rows: readonly { readonly week_number: number }[]): number[] {

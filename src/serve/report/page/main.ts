@@ -84,37 +84,25 @@ function switches(
   const teams = view === null ? [] : teamsOf(view).map(({ team }) => team ?? '')
   const all = ['', 'Whole organisation'] as const
   const ranges = RANGES.map(([length, name]) => [String(length), name] as const)
+  const teamNames = [all, ...teams.map((team) => [team, nameText(team)] as const)]
+  const comparisons = COMPARISONS.map(([name, text]) => [name, capital(text)] as const)
+  const period = choice('Period', ranges, String(days), (value) => {
+    show({ days: Number(value) })
+  })
+  const organisation = choice('Organisation', names, view?.organisation.org_id ?? '', (org) => {
+    show({ org, team: '' })
+  })
+  const ofTeam = choice('Team', teamNames, view?.team ?? '', (team) => {
+    show({ team })
+  })
+  const comparison = choice('Compare with', comparisons, compare, (value) => {
+    show({ compare: comparisonOf(value) })
+  })
   return [
-    choice('Period', ranges, String(days), (value) => {
-      show({ days: Number(value) })
-    }),
-    ...(names.length < 2
-      ? []
-      : [
-          choice('Organisation', names, view?.organisation.org_id ?? '', (org) => {
-            show({ org, team: '' })
-          }),
-        ]),
-    ...(teams.length === 0
-      ? []
-      : [
-          choice(
-            'Team',
-            [all, ...teams.map((team) => [team, nameText(team)] as const)],
-            view?.team ?? '',
-            (team) => {
-              show({ team })
-            },
-          ),
-        ]),
-    choice(
-      'Compare with',
-      COMPARISONS.map(([name, text]) => [name, capital(text)] as const),
-      compare,
-      (value) => {
-        show({ compare: comparisonOf(value) })
-      },
-    ),
+    period,
+    ...(names.length < 2 ? [] : [organisation]),
+    ...(teams.length === 0 ? [] : [ofTeam]),
+    comparison,
   ]
 }
 
@@ -209,7 +197,6 @@ function meanings(figures: readonly Headline[]): HTMLElement {
   )
 }
 
-/** The meaning of a metric, from `metrics.yml`. */
 function meaning(name: string): HTMLElement[] {
   return data.metrics
     .filter((metric) => metric.name === name)
@@ -226,7 +213,10 @@ function meaning(name: string): HTMLElement[] {
 }
 
 /** A title that states the finding, the chart, its table, and how it is computed. */
-function figure({ chart, finding, rows }: Shown, view: View): HTMLElement {
+function figure(
+  { chart, finding, rows }: Reading<TableRow> & { chart: Chart },
+  view: View,
+): HTMLElement {
   const isDrawn = DRAWINGS.has(chart.id)
   const name = chart.compared === null ? null : comparedName(view)
   const compared = name === null ? '' : `; ${chart.compared} in ${name}`
@@ -252,10 +242,6 @@ function figure({ chart, finding, rows }: Shown, view: View): HTMLElement {
       element('p', {}, chart.how),
     ),
   )
-}
-
-interface Shown extends Reading<TableRow> {
-  readonly chart: Chart
 }
 
 type TableRow = Readonly<Record<string, Cell>>

@@ -184,7 +184,6 @@ function placeText(at: Date | number): string {
   return at instanceof Date ? at.toISOString().slice(0, 10) : String(at)
 }
 
-/** Names by their last value, the highest first. */
 function ranked(last: ReadonlyMap<string, Point>): string[] {
   return [...last].sort((a, b) => (b[1].value ?? 0) - (a[1].value ?? 0)).map(([name]) => name)
 }
