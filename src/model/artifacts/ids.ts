@@ -7,7 +7,6 @@ export interface JsonObject {
   readonly [key: string]: Json
 }
 
-/** An entry of a manifest. */
 export interface Entry extends JsonObject {
   readonly unique_id: string
 }
@@ -43,26 +42,17 @@ export function placed(
   }
 }
 
-/** dbt's names of a generic test. */
-interface GenericTestName {
-  readonly id: string
-  readonly name: string
-  /** The name of its compiled file: at most 63 characters. */
-  readonly alias: string
-  /** Arguments of the test's macro. */
-  readonly kwargs: JsonObject
-}
-
 /**
  * dbt's rules (dbt Core 1.12: `synthesize_generic_test_names`,
  * `create_test_node`): the name consists of the arguments sorted by name, and the id ends
- * with a digest of the test's metadata as Python prints it.
+ * with a digest of the test's metadata as Python prints it. `alias`: the name of its compiled file,
+ * at most 63 characters; `kwargs`: the arguments of the test's macro.
  */
 export function genericTestName(
   project: string,
   model: Pick<ModelNode, 'name'>,
   test: GenericTest,
-): GenericTestName {
+) {
   const { kind } = test.arguments
   const own = {
     ...(test.column === null ? {} : { column_name: test.column }),

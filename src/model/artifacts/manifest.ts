@@ -387,7 +387,6 @@ function exposureEntries(context: EntryContext): Entry[] {
   })
 }
 
-/** A value of a yml file as JSON. */
 function json(value: unknown): Json {
   return JSON.parse(JSON.stringify(value)) as Json
 }

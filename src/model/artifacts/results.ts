@@ -139,18 +139,11 @@ const entries = z.record(
 const manifestShape = z.object({ nodes: entries, unit_tests: entries })
 type Entries = z.output<typeof entries>
 
-/** The results of each model and its tests in the last build. */
-interface LastResults {
-  readonly runId: string
-  /** dbt's statuses, by the model's name. */
-  readonly byModel: ReadonlyMap<string, ReadonlySet<string>>
-}
-
 /**
  * Reads `run_results.json`, and the manifest of the same build, because the project may no longer
- * have a test that failed. Null if they are missing or unreadable.
+ * have a test that failed. Null if they are missing or unreadable. `byModel`: dbt's statuses.
  */
-export async function readLastResults(folder: string): Promise<LastResults | null> {
+export async function readLastResults(folder: string) {
   const read = (name: string): Promise<unknown> => readJson(join(folder, name), () => undefined)
   const results = resultsShape.safeParse(await read('run_results.json')).data
   const manifest = manifestShape.safeParse(await read('manifest.json')).data
@@ -165,7 +158,6 @@ export async function readLastResults(folder: string): Promise<LastResults | nul
   return { runId: results.metadata.env['run_id'] ?? '', byModel }
 }
 
-/** The model of a result, or the models of a test. */
 function modelsOf(id: string, all: Entries): readonly string[] {
   const entry = all[id]
   const isTest = id.startsWith('test.') || id.startsWith('unit_test.')

@@ -11,7 +11,6 @@ type Examples = ReadonlyMap<string, readonly Row[]>
 const EXAMPLES = 3
 const LISTED_CHECKS = 3
 
-/** Stores the rows that a check found wrong, and returns their table. */
 export async function storeRows(db: Database, check: PlannedCheck): Promise<string> {
   const relation = failuresTable(check)
   await db.run(`create schema if not exists ${identifier(check.schema)};
@@ -44,7 +43,6 @@ export async function storeFailures(
   return examples
 }
 
-/** Drops the rows and results of failed checks from a failed file. */
 export async function forgetFailures(db: Database): Promise<void> {
   const failed = await db.rows(`select check_name from meta.check_results where status = 'fail'`)
   const names = new Set(failed.map((row) => row['check_name']))

@@ -7,7 +7,6 @@ import { NOT_PUBLISHED, placeText, StatementError, unknownName } from '../projec
 import type { UnitTestNode } from '../project/types.ts'
 import type { Fixture } from '../project/shapes.ts'
 
-/** A unit test that passed. */
 export interface UnitTestResult {
   readonly name: string
   readonly model: string

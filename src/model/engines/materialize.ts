@@ -25,11 +25,9 @@ export interface BuiltModel {
   readonly durationMs: number
 }
 
-/** The results of the models of a plan. */
 export interface BuiltModels {
   readonly models: readonly BuiltModel[]
   readonly unitTests: readonly UnitTestResult[]
-  /** The errors of models that could not be built. */
   readonly failures: readonly AppError[]
   /** Models that could not be built, and those that read them. */
   readonly missing: ReadonlySet<string>

@@ -61,15 +61,12 @@ export async function adoptSnapshots(
   }
 }
 
-/** The error for snapshots whose history is in an unreadable file. */
 export function unreadableHistory(nodes: readonly ModelNode[], reason: string): AppError {
   const names = nodes.map(({ name }) => name).join(', ')
-  return new AppError(
-    `the published warehouse holds the only history of ${names}, and cannot be read: ${reason}`,
-    {
-      hint: 'Close programs that have it open, or put a file of published/ in its place. To discard the history, move the warehouse away, then build again.',
-    },
-  )
+  const problem = `holds the only history of ${names}, and cannot be read: ${reason}`
+  return new AppError(`the published warehouse ${problem}`, {
+    hint: 'Close programs that have it open, or put a file of published/ in its place. To discard the history, move the warehouse away, then build again.',
+  })
 }
 
 /** Loads the last version of the snapshot into the database; creates no table if there is none. */
@@ -154,24 +151,17 @@ export async function takeSnapshot(
 }
 
 function expressions(
-  {
-    unique_key: key,
-    updated_at: updatedAt,
-    check_cols: checked,
-    hard_deletes: deletes,
-  }: SnapshotRule,
+  rule: SnapshotRule,
   columns: readonly string[],
   now: number,
 ): Record<string, string> {
+  const { unique_key: key, updated_at: updatedAt, check_cols: checked } = rule
   const moment = `cast(${literal(new Date(now).toISOString().slice(0, -1))} as timestamp)`
   const time = updatedAt === null ? moment : `cast(${identifier(updatedAt)} as timestamp)`
-  const isSame = key
-    .map((name) => `stored.${identifier(name)} is not distinct from fresh.${identifier(name)}`)
-    .join(' and ')
-  const compared = checked === 'all' ? columns : checked
-  const isOtherwise = compared
-    .map((name) => `stored.${identifier(name)} is distinct from fresh.${identifier(name)}`)
-    .join(' or ')
+  const each = (names: readonly string[], is: string, joiner: string): string =>
+    names.map((name) => `stored.${identifier(name)} ${is} fresh.${identifier(name)}`).join(joiner)
+  const isSame = each(key, 'is not distinct from', ' and ')
+  const isOtherwise = each(checked === 'all' ? columns : checked, 'is distinct from', ' or ')
   const parts = [...key.map(identifier), time].map(
     (part) => `coalesce(cast(${part} as varchar), '')`,
   )
@@ -181,7 +171,8 @@ function expressions(
     scd_id: `md5(${parts.join(" || '|' || ")})`,
     is_same_key: isSame,
     is_changed: updatedAt === null ? isOtherwise : 'stored.dbt_valid_from < fresh.dbt_updated_at',
-    is_deleted: deletes === 'ignore' ? 'false' : `not exists (select 1 from fresh where ${isSame})`,
+    is_deleted:
+      rule.hard_deletes === 'ignore' ? 'false' : `not exists (select 1 from fresh where ${isSame})`,
   }
 }
 

@@ -12,7 +12,6 @@ import { createSchemas } from './materialize.ts'
 import { writableRows } from './snapshots.ts'
 import { reach } from '../project/select.ts'
 
-/** Checks that are counted by one statement. */
 interface CountedTogether {
   readonly name: string
   readonly checks: readonly Check[]

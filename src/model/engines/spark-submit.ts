@@ -68,7 +68,6 @@ export async function sparkVersion(settings: SparkSettings): Promise<string> {
 interface Submission {
   /** The JSON file of the job. */
   readonly job: string
-  /** The folder of this run. */
   readonly folder: string
   /** The folder's address for the cluster's machines. */
   readonly folderUrl: string
@@ -142,7 +141,6 @@ const KEPT_LINES = 200
 /** The beginning of the driver's lines; lines of Spark's own log may also be JSON. */
 const DRIVERS = '{"kind": '
 
-/** The error of an ended Spark, with the reason from its standard error. */
 function endedEarly(ended: string, words: readonly string[], master: string): AppError {
   if (words.some((line) => /JAVA_HOME is not set|java: not found/i.test(line))) {
     return new UsageError('--engine spark: Spark did not find Java', {
@@ -154,7 +152,6 @@ function endedEarly(ended: string, words: readonly string[], master: string): Ap
   return sparkStopped(`spark-submit ended with ${ended}: ${why.trim().slice(0, 500)}`, master)
 }
 
-/** The error of a Spark that ended early. */
 export function sparkStopped(reason: string, master: string): AppError {
   return new AppError(`Spark (${master}) did not finish the build: ${reason}`, {
     hint: `${NOT_PUBLISHED} Check the cluster, then build again.`,

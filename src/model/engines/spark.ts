@@ -19,7 +19,6 @@ import { type SparkJob, writeJob, planSpark } from './spark-job.ts'
 import { sparkStopped, submit } from './spark-submit.ts'
 import { mkdir, rm } from 'node:fs/promises'
 
-/** The models that Spark made, and the counts of its checks. */
 export interface BuiltOnSpark extends BuiltModels {
   readonly counted: ReadonlyMap<string, Counted>
 }
@@ -47,7 +46,6 @@ type Line = z.output<typeof lines>
 type NodeLine = Extract<Line, { kind: 'node' }>
 
 interface Loading {
-  /** The folder of the files that Spark writes. */
   readonly folder: string
   readonly master: string
   readonly job: SparkJob

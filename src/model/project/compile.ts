@@ -1,6 +1,6 @@
 import { seedSql } from './seeds.ts'
 import type { z } from 'zod'
-import { ProjectError, type Place, unknownName } from './errors.ts'
+import { ProjectError, requireKnown, type Place, unknownName } from './errors.ts'
 import { referenceOf } from './properties.ts'
 import { inOrder } from './select.ts'
 import { mergeSettings, testSettings } from './settings.ts'
@@ -189,10 +189,8 @@ function readConfig<S extends z.ZodType>(shape: S, rendered: Rendered, file: str
   if (result.success) return result.data
   const [issue] = result.error.issues
   const where = (issue?.path ?? []).map((step) => `${String(step)}: `).join('')
-  throw new ProjectError(
-    placeOfConfig(rendered, file),
-    `config: ${where}${issue?.message ?? 'wrong'}`,
-  )
+  const problem = `config: ${where}${issue?.message ?? 'wrong'}`
+  throw new ProjectError(placeOfConfig(rendered, file), problem)
 }
 
 function placeOfConfig({ configLine }: Rendered, file: string): Place {
@@ -214,8 +212,7 @@ function refuseUnknownTargets(models: readonly Pick<Model, 'name' | 'tests'>[]):
   const known = models.map((model) => model.name)
   for (const test of models.flatMap((model) => model.tests)) {
     const name = referenceOf(test.arguments)?.model
-    if (name !== undefined && !known.includes(name))
-      throw unknownName(test.place, 'model', name, known)
+    if (name !== undefined) requireKnown(test.place, 'model', name, known)
   }
 }
 
@@ -249,15 +246,8 @@ function unitTestNode(test: UnitTest, models: readonly Model[], names: ProjectNa
   })
   const isThisRead = rendered.sql.includes(aliasOf('this'))
   compare([...rendered.refs, ...rendered.sources, ...(isThisRead ? ['this'] : [])], given, test)
-  return {
-    name,
-    description,
-    model: model.name,
-    expect,
-    place,
-    sql: withoutSemicolon(rendered),
-    given,
-  }
+  const sql = withoutSemicolon(rendered)
+  return { name, description, model: model.name, expect, place, sql, given }
 }
 
 /** The relation that the given rows replace. */
@@ -278,7 +268,7 @@ function relationOf(
     return relation
   }
   const known = [...names.sources].flatMap(([each, tables]) => tables.map((t) => `${each}.${t}`))
-  if (!known.includes(name)) throw unknownName(place, 'source', name, known)
+  requireKnown(place, 'source', name, known)
   const [source = '', table = ''] = name.split('.')
   return names.sourceSql(source, table)
 }

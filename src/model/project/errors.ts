@@ -3,7 +3,6 @@ import { AppError, messageOf, UsageError, type ExitCode } from '../../lib/errors
 
 export const NOT_PUBLISHED = 'Nothing was published; the previous warehouse stays in place.'
 
-/** A file of the project and, if known, the line (from 1). */
 export interface Place {
   readonly file: string
   readonly line?: number
@@ -43,6 +42,16 @@ export function unknownName(
   known: Iterable<string>,
 ): ProjectError {
   return new ProjectError(place, `unknown ${what} '${name}'`, { hint: suggestion(name, known) })
+}
+
+/** @throws ProjectError, as `unknownName` makes it, for a name that is not among the known ones. */
+export function requireKnown(
+  place: Place,
+  what: string,
+  name: string,
+  known: readonly string[],
+): void {
+  if (!known.includes(name)) throw unknownName(place, what, name, known)
 }
 
 /** Several errors of one build; the first decides the exit code. */

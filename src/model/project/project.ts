@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { basename, extname, join, relative, sep } from 'node:path'
 import { orIfMissing } from '../../lib/files.ts'
 import { readDocs, readYaml, readYamls } from './yaml.ts'
-import { ProjectError, unknownName } from './errors.ts'
+import { ProjectError, requireKnown, unknownName } from './errors.ts'
 import { readMetrics } from './read-metrics.ts'
 import { notesIn, type DescribedFile, type Note } from './properties.ts'
 import { seedsOf, type SeedChoice } from './seeds.ts'
@@ -71,8 +71,7 @@ export async function loadProject(folder: string, options: SeedChoice = {}): Pro
   refuseSharedNames(nodes)
   const names = nodes.map((node) => node.name)
   for (const { dependsOn, place } of notes.exposures) {
-    const unknown = dependsOn.find((each) => !names.includes(each))
-    if (unknown !== undefined) throw unknownName(place, 'model', unknown, names)
+    for (const each of dependsOn) requireKnown(place, 'model', each, names)
   }
   const tests = await textsOf(folder, paths.tests, ['.sql'])
   return freeze({
@@ -163,7 +162,7 @@ function described<N extends Note>(
   })
   const known = files.map(nameOf)
   for (const { name, documented } of notes) {
-    if (!known.includes(name)) throw unknownName(documented, what, name, known)
+    requireKnown(documented, what, name, known)
   }
   const paths = files.map(pathOf)
   for (const config of folders) {

@@ -1,4 +1,4 @@
-import { ProjectError, unknownName, type Place } from './errors.ts'
+import { ProjectError, requireKnown, type Place } from './errors.ts'
 import { mergeSettings, testSettings } from './settings.ts'
 import {
   columnTests,
@@ -43,16 +43,6 @@ export interface DescribedFile<N extends Note> {
   readonly config: ModelSettings
 }
 
-/** The content of all yml files. */
-interface Notes {
-  readonly models: readonly Note[]
-  readonly seeds: readonly SeedNote[]
-  readonly snapshots: readonly Snapshot[]
-  readonly sources: readonly Source[]
-  readonly unitTests: readonly UnitTest[]
-  readonly exposures: readonly Exposure[]
-}
-
 /** The place of a path in an item of a yml file, or of the item. */
 type At = (...path: PropertyKey[]) => Place
 
@@ -62,7 +52,7 @@ type At = (...path: PropertyKey[]) => Place
  * @throws ProjectError for a test that is unknown, misplaced or has wrong arguments, for an
  * unknown column, and for anything that is described twice.
  */
-export function notesIn(files: readonly YamlFile<Properties>[], shared: TestConfig): Notes {
+export function notesIn(files: readonly YamlFile<Properties>[], shared: TestConfig) {
   const all = <Kind extends Exclude<keyof Properties, 'version'>, T>(
     kind: Kind,
     noteOf: (item: Properties[Kind][number], at: At) => T,
@@ -72,10 +62,9 @@ export function notesIn(files: readonly YamlFile<Properties>[], shared: TestConf
       return items.map((item, index) => noteOf(item, (...path) => placeOf(kind, index, ...path)))
     })
   const notes = {
-    models: all('models', ({ config, ...model }, at) => ({
-      ...describe(model, at, shared),
-      config,
-    })),
+    models: all('models', ({ config, ...model }, at) => {
+      return { ...describe(model, at, shared), config }
+    }),
     seeds: all('seeds', ({ config: { column_types: types, ...config }, ...seed }, at) => {
       const note = { ...describe(seed, at, shared), config, types }
       refuseUntyped(note, (name) => at('config', 'column_types', name))
@@ -84,11 +73,9 @@ export function notesIn(files: readonly YamlFile<Properties>[], shared: TestConf
     snapshots: all('snapshots', (snapshot, at) => snapshotOf(snapshot, at, shared)),
     sources: all('sources', sourceOf),
     unitTests: all('unit_tests', unitTestOf),
-    exposures: all('exposures', ({ depends_on: dependsOn, ...item }, at) => ({
-      ...item,
-      dependsOn,
-      place: at('depends_on'),
-    })),
+    exposures: all('exposures', ({ depends_on: dependsOn, ...item }, at): Exposure => {
+      return { ...item, dependsOn, place: at('depends_on') }
+    }),
   }
   refuseTwice('model', notes.models)
   refuseTwice('seed', notes.seeds)
@@ -150,7 +137,7 @@ function genericTest(
   const [[kind, body] = ['', undefined]] = Object.entries(entry)
   const [allowed, what] =
     column === null ? [modelTests, 'test of a model'] : [columnTests, 'test of a column']
-  if (!allowed.includes(kind)) throw unknownName(place, what, kind, allowed)
+  requireKnown(place, what, kind, allowed)
   const result = genericTestShape.safeParse({ ...body?.arguments, kind })
   if (!result.success) {
     const [issue] = result.error.issues
@@ -167,14 +154,7 @@ function genericTest(
   }
 }
 
-/** The model and the columns to which a test says that a column refers. */
-interface Reference {
-  readonly model: string
-  readonly columns: readonly string[]
-}
-
-/** The reference that a test checks; undefined for other tests. */
-export function referenceOf(test: TestArguments): Reference | undefined {
+export function referenceOf(test: TestArguments) {
   if (test.kind === 'relationships') return { model: test.to, columns: [test.field] }
   if (test.kind !== 'relationships_in_org') return undefined
   return { model: test.to, columns: ['org_id', test.field] }
@@ -262,8 +242,7 @@ function refuseUntyped({ columns, types }: SeedNote, placeOf: (name: string) => 
 
 function refuseUnknown(names: readonly string[], columns: readonly Column[], place: Place): void {
   const known = columns.map(({ name }) => name)
-  const unknown = names.find((name) => !known.includes(name))
-  if (unknown !== undefined) throw unknownName(place, 'column', unknown, known)
+  for (const name of names) requireKnown(place, 'column', name, known)
 }
 
 /** @throws ProjectError for a freshness rule without a column or query of the loading time. */

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { ProjectError, unknownName, type Place } from './errors.ts'
+import { ProjectError, requireKnown, unknownName, type Place } from './errors.ts'
 import { metricsShape, type Measure, type Metric } from './metrics.ts'
 import { keyOfTest } from './properties.ts'
 import type { Model } from './types.ts'
@@ -40,9 +40,7 @@ export async function readMetrics(folder: string, models: readonly Model[]): Pro
       continue
     }
     for (const key of ['numerator', 'denominator'] as const) {
-      if (!measures.includes(metric[key])) {
-        throw unknownName(placeOf('metrics', index, key), 'measure', metric[key], measures)
-      }
+      requireKnown(placeOf('metrics', index, key), 'measure', metric[key], measures)
     }
   }
   return metrics
@@ -64,24 +62,17 @@ function verifyMeasure(
     throw unknownName(placeOf('model'), 'model', metric.model, known)
   }
   const columns = model.columns.map((each) => each.name)
-  if (!columns.includes(metric.time)) {
-    throw unknownName(placeOf('time'), 'column', metric.time, columns)
-  }
+  requireKnown(placeOf('time'), 'column', metric.time, columns)
   const keys = model.tests
     .map((test) => [...keyOfTest(test)].sort().join(', '))
     .filter((key) => key !== '')
   const grain = [...metric.grain].sort().join(', ')
   if (!keys.includes(grain)) {
-    throw new ProjectError(placeOf('grain'), `${grain} is not a key of ${model.name}`, {
-      hint:
-        keys.length === 0
-          ? 'Its yml tests no key.'
-          : `The keys that its yml tests: ${keys.join('; ')}.`,
-    })
+    const tested = `The keys that its yml tests: ${keys.join('; ')}.`
+    const hint = keys.length === 0 ? 'Its yml tests no key.' : tested
+    throw new ProjectError(placeOf('grain'), `${grain} is not a key of ${model.name}`, { hint })
   }
   for (const column of metric.adds_up_over) {
-    if (!metric.grain.includes(column)) {
-      throw unknownName(placeOf('adds_up_over'), 'column of the grain', column, metric.grain)
-    }
+    requireKnown(placeOf('adds_up_over'), 'column of the grain', column, metric.grain)
   }
 }

@@ -1,16 +1,13 @@
 import { AppError, messageOf } from '../../lib/errors.ts'
-import { ProjectError, type Place } from './errors.ts'
+import { ProjectError, requireKnown, unknownName, type Place } from './errors.ts'
 import { plain } from './tags.ts'
-import { unknownName } from './errors.ts'
 import { PRINT, type ParsedTemplate } from './template.ts'
 
 /** The names that a template can use. */
 export interface Names {
   /** The relation of the model itself, which `{{ this }}` prints. */
   readonly self: string
-  /** The relation of every model, by its name. */
   readonly models: ReadonlyMap<string, string>
-  /** The tables of every source. */
   readonly sources: ReadonlyMap<string, readonly string[]>
   /** Returns the text that `{{ source(…) }}` prints. */
   readonly sourceSql: (source: string, table: string) => string
@@ -42,114 +39,88 @@ export interface Rendered {
  * @throws ProjectError with file and line.
  */
 export function render({ file, evaluate }: ParsedTemplate, names: Names): Rendered {
-  const found = new Found(file, names)
+  const calls = callsIn(file, names)
   try {
-    const sql = evaluate(found.globals()).trimEnd()
-    const { refLines, sources, config, configLine } = found
+    const sql = evaluate(calls.globals).trimEnd()
+    const { refLines, sources, config } = calls
+    const configLine = calls.configLines[0]
     return { sql, refs: [...refLines.keys()], refLines, sources: [...sources], config, configLine }
   } catch (error) {
     if (error instanceof AppError) throw error
-    throw new ProjectError({ file }, `the template cannot be rendered: ${messageOf(error)}`, {
-      cause: error,
-    })
+    const problem = `the template cannot be rendered: ${messageOf(error)}`
+    throw new ProjectError({ file }, problem, { cause: error })
   }
 }
 
 /** dbt's `target` for the built-in runner. */
 const TARGET = { name: 'duckdb', schema: 'main', type: 'duckdb' }
 
-/** The functions of templates; it records their calls. */
-class Found {
-  readonly refLines = new Map<string, number>()
-  readonly sources = new Set<string>()
-  config: Record<string, unknown> = {}
-  configLine: number | undefined
+/** The functions of templates, and what a template called them with. */
+function callsIn(file: string, names: Names) {
+  const refLines = new Map<string, number>()
+  const sources = new Set<string>()
+  const config: Record<string, unknown> = {}
+  const configLines: number[] = []
+  const globals = {
+    true: true,
+    false: false,
+    none: null,
+    True: true,
+    False: false,
+    None: null,
+    this: names.self,
+    target: { ...TARGET, type: names.engine ?? TARGET.type },
+    is_incremental: () => names.isIncremental === true,
 
-  readonly #file: string
-  readonly #names: Names
+    ref: (line: number, ...args: unknown[]): string => {
+      const place = { file, line }
+      const [name = ''] = texts(args, 1, place, "ref('model')")
+      const relation = names.models.get(name)
+      if (relation === undefined) throw unknownName(place, 'model', name, names.models.keys())
+      if (!refLines.has(name)) refLines.set(name, line)
+      return relation
+    },
 
-  constructor(file: string, names: Names) {
-    this.#file = file
-    this.#names = names
-  }
+    source: (line: number, ...args: unknown[]): string => {
+      const place = { file, line }
+      const [source = '', table = ''] = texts(args, 2, place, "source('source', 'table')")
+      const tables = names.sources.get(source)
+      if (tables === undefined) throw unknownName(place, 'source', source, names.sources.keys())
+      requireKnown(place, `table of source '${source}'`, table, tables)
+      sources.add(`${source}.${table}`)
+      return names.sourceSql(source, table)
+    },
 
-  globals(): Record<string, unknown> {
-    return {
-      true: true,
-      false: false,
-      none: null,
-      True: true,
-      False: false,
-      None: null,
-      this: this.#names.self,
-      target: { ...TARGET, type: this.#names.engine ?? TARGET.type },
-      ref: (line: number, ...args: unknown[]) => this.#ref(line, args),
-      source: (line: number, ...args: unknown[]) => this.#source(line, args),
-      config: (line: number, ...args: unknown[]) => this.#config(line, args),
-      var: (line: number, ...args: unknown[]) => this.#var(line, args),
-      is_incremental: () => this.#names.isIncremental === true,
-      [PRINT]: (line: number, ...values: unknown[]) => this.#print(line, values),
-    }
-  }
+    config: (line: number, keywords: unknown, ...more: unknown[]): string => {
+      if (!(keywords instanceof Map) || more.length > 0) {
+        const hint = "Write config(materialized='table')."
+        throw new ProjectError({ file, line }, 'config takes keyword arguments', { hint })
+      }
+      Object.assign(config, plain(keywords))
+      configLines.push(line)
+      return ''
+    },
 
-  #ref(line: number, args: readonly unknown[]): string {
-    const [name] = texts(args, 1, this.#at(line), "ref('model')")
-    const relation = this.#names.models.get(name ?? '')
-    if (name === undefined || relation === undefined) {
-      throw unknownName(this.#at(line), 'model', name ?? '', this.#names.models.keys())
-    }
-    if (!this.refLines.has(name)) this.refLines.set(name, line)
-    return relation
-  }
+    var: (line: number, ...args: unknown[]): unknown => {
+      const place = { file, line }
+      const [name = ''] = texts(args.slice(0, 1), 1, place, "var('name', default)")
+      if (Object.hasOwn(names.vars, name)) return names.vars[name]
+      if (args.length === 2) return plain(args[1])
+      throw unknownName(place, 'var', name, Object.keys(names.vars))
+    },
 
-  #source(line: number, args: readonly unknown[]): string {
-    const [source, table] = texts(args, 2, this.#at(line), "source('source', 'table')")
-    if (source === undefined || table === undefined) return ''
-    const tables = this.#names.sources.get(source)
-    if (tables === undefined) {
-      throw unknownName(this.#at(line), 'source', source, this.#names.sources.keys())
-    }
-    if (!tables.includes(table)) {
-      throw unknownName(this.#at(line), `table of source '${source}'`, table, tables)
-    }
-    this.sources.add(`${source}.${table}`)
-    return this.#names.sourceSql(source, table)
-  }
-
-  #config(line: number, args: readonly unknown[]): string {
-    const [keywords, ...more] = args
-    if (!(keywords instanceof Map) || more.length > 0) {
-      throw new ProjectError(this.#at(line), 'config takes keyword arguments', {
-        hint: "Write config(materialized='table').",
+    [PRINT]: (line: number, ...values: unknown[]): string | number | boolean => {
+      const value = values.length > 1 ? values : values[0]
+      if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') {
+        return value
+      }
+      const what = value === undefined || value === null ? 'nothing' : 'a list or a map'
+      throw new ProjectError({ file, line }, `this expression would print ${what}`, {
+        hint: 'An attribute or a var may be misspelt; lists are printed with the join filter.',
       })
-    }
-    Object.assign(this.config, plain(keywords))
-    this.configLine ??= line
-    return ''
+    },
   }
-
-  #var(line: number, args: readonly unknown[]): unknown {
-    const [name] = texts(args.slice(0, 1), 1, this.#at(line), "var('name', default)")
-    const { vars } = this.#names
-    if (name !== undefined && Object.hasOwn(vars, name)) return vars[name]
-    if (args.length === 2) return plain(args[1])
-    throw unknownName(this.#at(line), 'var', name ?? '', Object.keys(vars))
-  }
-
-  #print(line: number, values: readonly unknown[]): string | number | boolean {
-    const value = values.length > 1 ? values : values[0]
-    if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') {
-      return value
-    }
-    const what = value === undefined || value === null ? 'nothing' : 'a list or a map'
-    throw new ProjectError(this.#at(line), `this expression would print ${what}`, {
-      hint: 'An attribute or a var may be misspelt; lists are printed with the join filter.',
-    })
-  }
-
-  #at(line: number): Place {
-    return { file: this.#file, line }
-  }
+  return { globals, refLines, sources, config, configLines }
 }
 
 /** Exactly `count` strings. */

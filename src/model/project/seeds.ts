@@ -4,7 +4,7 @@ import { basename, extname, join } from 'node:path'
 import { delimiterOf, utf8Text, wrongFields } from '../../lib/csv.ts'
 import { listIfThere, orIfMissing } from '../../lib/files.ts'
 import { digits, suggestion } from '../../lib/text.ts'
-import { ProjectError, unknownName, type Place } from './errors.ts'
+import { ProjectError, requireKnown, type Place } from './errors.ts'
 import { type DescribedFile, type SeedNote, keyOfTest } from './properties.ts'
 import type { Seed, SeedFile, GenericTest } from './types.ts'
 import { z } from 'zod'
@@ -65,7 +65,7 @@ function compareHeader({ header, place: file }: SeedFile, { columns, tests }: Se
   const place = { file, line: 1 }
   const known = columns.map(({ name }) => name)
   for (const [index, name] of header.entries()) {
-    if (!known.includes(name)) throw unknownName(place, 'column', name, known)
+    requireKnown(place, 'column', name, known)
     if (header.indexOf(name) === index) continue
     throw new ProjectError(place, `column '${name}' appears twice`)
   }
@@ -99,13 +99,8 @@ async function readCsv(path: string, place: string): Promise<SeedFile> {
   }
   const delimiter = delimiterOf(first)
   const header = first.split(delimiter).map((name) => name.trim().replace(/^"(.*)"$/, '$1'))
-  return {
-    path,
-    place,
-    digest: createHash('sha256').update(bytes).digest('hex'),
-    delimiter,
-    header,
-  }
+  const digest = createHash('sha256').update(bytes).digest('hex')
+  return { path, place, digest, delimiter, header }
 }
 
 /** The first line of each record, beginning with the header; quoted fields may hold line breaks. */
@@ -262,11 +257,9 @@ async function refuseTwice(
   if (row === undefined) return
   const first = await placeOf(seed, row.first)
   const values = row.key.map((value) => value ?? 'NULL').join(', ')
-  throw new ProjectError(
-    await placeOf(seed, row.second),
-    `the key (${names.join(', ')}) = (${values}) is already used on line ${String(first.line)}`,
-    { hint: 'Remove one of the two lines.' },
-  )
+  const problem = `the key (${names.join(', ')}) = (${values}) is already used on line ${String(first.line)}`
+  const hint = 'Remove one of the two lines.'
+  throw new ProjectError(await placeOf(seed, row.second), problem, { hint })
 }
 
 const whole = z.coerce.number()

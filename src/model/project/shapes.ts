@@ -12,7 +12,6 @@ const name = z.string().regex(NAME, 'a name consists of lower case letters, digi
 const text = z.string().trim().min(1)
 const description = z.string().trim().min(1, 'must not be empty')
 const meta = z.record(z.string(), z.unknown())
-/** Parses `ref('model')` to the model's name. */
 const modelRef = z
   .string()
   .regex(REF, "write ref('model_name')")
@@ -40,7 +39,6 @@ export const modelConfigShape = z.strictObject({
     .optional(),
 })
 
-/** `config:` and `+` keys of a seed. */
 export const seedConfigShape = modelConfigShape.pick({ schema: true, tags: true, meta: true })
 
 /** The types of a seed's columns, for dbt too. */
@@ -237,7 +235,6 @@ function asFixture<T extends Written>({ rows, ...rest }: T) {
   return { ...rest, rows: maps }
 }
 
-/** An input for which a unit test gives rows. */
 export interface UnitTestInput {
   readonly kind: 'ref' | 'source' | 'this'
   /** The name of the model, or `source.table`. */

@@ -1,6 +1,6 @@
 import * as library from '@huggingface/jinja'
 import { z } from 'zod'
-import { ProjectError, unknownName, type Place } from './errors.ts'
+import { ProjectError, requireKnown, type Place } from './errors.ts'
 
 /** Only this file imports the template library. Its own types do not resolve, so it is typed here. */
 
@@ -75,12 +75,10 @@ export interface PlacedToken extends Token {
 export interface Tag {
   readonly kind: 'statement' | 'expression'
   readonly line: number
-  /** The line on which it ends. */
   readonly lastLine: number
   readonly tokens: readonly PlacedToken[]
 }
 
-/** Text, a comment, or a tag with its tokens. */
 export type Part = Token | Tag
 
 export function isTag(part: Part): part is Tag {
@@ -209,9 +207,7 @@ class NameCheck {
 
   statement({ tokens: [keyword, ...rest], line }: Tag): void {
     const kind = keyword?.value ?? ''
-    if (!this.#statements.includes(kind)) {
-      throw unknownName(this.#at(line), 'tag', kind, this.#statements)
-    }
+    requireKnown(this.#at(line), 'tag', kind, this.#statements)
     if (kind.startsWith('end')) {
       this.#need(kind, [kind.slice('end'.length)], line)
       this.#blocks.pop()
@@ -265,7 +261,7 @@ class NameCheck {
   }
 
   #among(known: readonly string[] | undefined, what: string, { value, line }: PlacedToken): void {
-    if (known?.includes(value) === false) throw unknownName(this.#at(line), what, value, known)
+    if (known !== undefined) requireKnown(this.#at(line), what, value, known)
   }
 
   #declare(tokens: readonly PlacedToken[], scope: Set<string>): void {

@@ -21,9 +21,7 @@ export interface Project {
   /** The folder of `dbt_project.yml`. */
   readonly folder: string
   readonly vars: Readonly<Record<string, unknown>>
-  /** By name. */
   readonly models: readonly Model[]
-  /** By name. */
   readonly seeds: readonly Seed[]
   readonly snapshots: readonly Snapshot[]
   readonly sources: readonly Source[]
@@ -105,7 +103,6 @@ export interface ModelSettings {
   readonly pre_hook: readonly string[]
 }
 
-/** The settings at one place. */
 export type ModelConfig = {
   readonly [Key in keyof ModelSettings]?: ModelSettings[Key] | undefined
 }
@@ -214,7 +211,6 @@ export function kindOf({ materialized }: Pick<ModelNode, 'materialized'>): 'tabl
   return materialized === 'view' ? 'view' : 'table'
 }
 
-/** A singular test as it will be run. */
 export interface TestNode extends Omit<SingularTest, 'template'>, TestSettings {
   readonly sql: string
   readonly dependsOn: readonly string[]
@@ -222,7 +218,6 @@ export interface TestNode extends Omit<SingularTest, 'template'>, TestSettings {
   readonly sources: readonly string[]
 }
 
-/** A unit test as it will be run. */
 export interface UnitTestNode extends Pick<
   UnitTest,
   'name' | 'description' | 'model' | 'expect' | 'place'

@@ -8,7 +8,6 @@ import { ProjectError, type Place, unknownName } from './errors.ts'
 
 export interface YamlFile<T> {
   readonly value: T
-  /** The place of the key or item at `path`. */
   readonly placeOf: (...path: PropertyKey[]) => Place
 }
 
@@ -160,10 +159,8 @@ function withDocs(
 
 function described(text: string, blocks: readonly DocBlock[], place: Place): string {
   if (TAG.test(text.replaceAll(CALL, ''))) {
-    throw new ProjectError(
-      place,
-      "a description must not contain a tag other than {{ doc('name') }}",
-    )
+    const problem = "a description must not contain a tag other than {{ doc('name') }}"
+    throw new ProjectError(place, problem)
   }
   return text.replaceAll(CALL, (_, single: string | undefined, double: string | undefined) => {
     const name = single ?? double ?? ''

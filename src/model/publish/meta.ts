@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { messageOf, UsageError } from '../../lib/errors.ts'
 import { Database, identifier, literal } from '../../lib/duckdb.ts'
 import { statement, fill } from '../../lib/package.ts'
+import { inSnakeCase } from '../../lib/snake-case.ts'
 import type { InputDigests } from '../shared/fingerprint.ts'
 import type { CheckResult } from '../shared/checks.ts'
 import type { BuildPlan } from '../shared/context.ts'
@@ -112,7 +113,6 @@ export async function writeColumns(db: Database, models: readonly ModelNode[]): 
 }
 
 interface PublishedModel extends InputDigests {
-  /** The engine that built it, by `engineOf`. */
   readonly engine: string
   /** Whether it is the engine of this build. */
   readonly isSameEngine: boolean
@@ -223,13 +223,4 @@ export async function writeRecord(
 /** Writes `meta.schema_drift` into the warehouse, from the base entity behind `source` (SQL). */
 export async function writeSchemaDrift(db: Database, source: string): Promise<void> {
   await db.run(fill(statement('meta/schema_drift'), { source }))
-}
-
-function inSnakeCase(row: object): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(row).map(([name, value]) => [
-      name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-      value as unknown,
-    ]),
-  )
 }

@@ -83,7 +83,6 @@ export async function removeDatabase(path: string): Promise<void> {
   await removeFile(`${path}.wal`)
 }
 
-/** Digests of the content of a finished file. */
 export interface Contents {
   /** Digest of the models' tables: equal digests mean equal rows. */
   readonly content: string

@@ -33,7 +33,6 @@ export interface Check extends TestSettings {
   readonly missing?: { readonly in: string; readonly inChanged?: string }
   /** The project file that declares it. */
   readonly file: string
-  /** The models that it reads. */
   readonly reads: readonly string[]
   /** Whether equal rows of these models have the same result, at any time. */
   readonly readsOnlyModels: boolean

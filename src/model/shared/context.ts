@@ -17,9 +17,7 @@ export interface BuildOptions extends CompileOptions, SourceFacts {
   readonly project: Project
   /** Path of the published file. */
   readonly target: string
-  /** Build these models only. */
   readonly select?: string
-  /** Do not build these. */
   readonly exclude?: string
   /** Continue from the failed file: build only what it lacks. */
   readonly retry: boolean
@@ -105,7 +103,6 @@ export interface BuildPlan {
   readonly checks: readonly PlannedCheck[]
   /** The unit tests of models that changed, or whose unit tests changed. */
   readonly unitTests: readonly UnitTestNode[]
-  /** Digests of all unit tests of a model, by its name. */
   readonly unitTestDigests: ReadonlyMap<string, string>
 }
 
@@ -152,7 +149,6 @@ export interface Outcome {
   readonly failures: number | null
 }
 
-/** Reports a skipped model or check, and why it was skipped. */
 export function reportSkipped(
   { report, now }: BuildContext,
   kind: Outcome['kind'],

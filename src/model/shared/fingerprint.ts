@@ -20,7 +20,6 @@ export interface InputDigests {
   readonly content: string | null
 }
 
-/** The state of the sources' tables. */
 export interface SourceFacts {
   /**
    * Identifies the statements that make the table: a change builds the incremental models that
@@ -99,7 +98,6 @@ function withoutFolder(text: string, folder: string | null): string {
   return folder === null ? text : text.replaceAll(`'${folder}/`, "'\0/")
 }
 
-/** The digest of parts in order. */
 export function digest(parts: readonly string[]): string {
   const hash = createHash('sha256')
   for (const part of parts) hash.update(`${part.length} ${part}`)

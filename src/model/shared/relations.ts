@@ -4,10 +4,8 @@ import { grouped } from '../../lib/grouped.ts'
 import { statement } from '../../lib/package.ts'
 import { kindOf, type ModelNode } from '../project/types.ts'
 
-/** A table or view in a file. */
 export interface Relation {
   readonly kind: 'table' | 'view'
-  /** Its name as SQL. */
   readonly sql: string
   /** Its comments and those of its columns, as one text to compare. */
   readonly description: string
@@ -52,10 +50,8 @@ export async function relationsIn(db: Database): Promise<Relations> {
 
 /** The comments by the model's yml, in the form of `Relation.description`. */
 export function descriptionOf({ description, columns }: ModelNode): string {
-  return asText(
-    description,
-    columns.map((column) => ({ name: column.name, comment: column.description })),
-  )
+  const commented = columns.map((column) => ({ name: column.name, comment: column.description }))
+  return asText(description, commented)
 }
 
 function asText(
