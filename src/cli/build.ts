@@ -2,6 +2,7 @@ import { EXPORT_TARGETS, type Config } from '../config/config.ts'
 import { ENGINES } from '../config/spark.ts'
 import { ExitCode } from '../lib/errors.ts'
 import type { RunEvent } from '../lib/events.ts'
+import { inSnakeCase } from '../lib/snake-case.ts'
 import { size } from '../lib/text.ts'
 import { toSecond } from '../observe/words.ts'
 import { build, planOfModels, rollback, rebuild } from '../pipeline/build.ts'
@@ -94,12 +95,11 @@ async function planOf(config: Config, choice: ModelChoice, terminal: Terminal): 
 export const rebuildCommand = defineCommand({
   examples: [['$0 rebuild', 'after a restore from a backup, or if ledger or base may be damaged']],
   options,
-  run: async (flags, terminal) =>
-    runJob(
-      { ...flags, command: 'rebuild', config: configured(flags, terminal) },
-      terminal,
-      (context, runs) => rebuild(context, { runs }),
-    ),
+  run: async (flags, terminal) => {
+    const config = configured(flags, terminal)
+    const job = { ...flags, command: 'rebuild', config }
+    return runJob(job, terminal, (context, runs) => rebuild(context, { runs }))
+  },
 })
 
 export const exportCommand = defineCommand({
@@ -117,15 +117,13 @@ export const exportCommand = defineCommand({
       describe: 'format of the files',
     },
   },
-  run: async (flags, terminal) =>
-    runJob(
-      { ...flags, command: 'export', config: configured(flags, terminal) },
-      terminal,
-      async (context) => {
-        await exportMarts(context, flags.target)
-        return { exitCode: ExitCode.complete }
-      },
-    ),
+  run: async (flags, terminal) => {
+    const config = configured(flags, terminal)
+    return runJob({ ...flags, command: 'export', config }, terminal, async (context) => {
+      await exportMarts(context, flags.target)
+      return { exitCode: ExitCode.complete }
+    })
+  },
 })
 
 export const rollbackCommand = defineCommand({
@@ -150,17 +148,13 @@ export const rollbackCommand = defineCommand({
     const config = configured(flags, terminal)
     if (flags.list === true) {
       const files = await listPublished(config.dataFolder)
-      return { json: files.map(fileJson), text: filesText(files) }
+      return { json: files.map(inSnakeCase), text: filesText(files) }
     }
     return runJob({ ...flags, command: 'rollback', config }, terminal, (context) =>
       rollback(context, flags.to),
     )
   },
 })
-
-function fileJson({ runId, builtAt, bytes, path, isPublished, problem }: PublishedFile): object {
-  return { run_id: runId, built_at: builtAt, bytes, path, is_published: isPublished, problem }
-}
 
 function filesText(files: readonly PublishedFile[]): string {
   if (files.length === 0) return 'Nothing is published.\n'

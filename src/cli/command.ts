@@ -43,7 +43,6 @@ export interface Terminal {
 type Option = Options & PositionalOptions & { readonly isArgument?: true }
 export type OptionSet = Readonly<Record<string, Option>>
 
-/** The parsed options and arguments. */
 export type Flags<O extends OptionSet> = ArgumentsCamelCase<InferredOptionTypes<O>>
 
 /** What a command prints: with --json a value or JSON text as served, otherwise text. */
@@ -74,7 +73,6 @@ export function text(describe: string) {
   return { type: 'string', requiresArg: true, describe } as const
 }
 
-/** An option with a value and a default. */
 export function textOr<T extends string>(value: T, describe: string) {
   return { ...text(describe), default: value } as const
 }
@@ -102,7 +100,6 @@ export function argument(describe: string) {
   return { ...optionalArgument(describe), demandOption: true } as const
 }
 
-/** Options of every command on a data folder. */
 export const dataOptions = {
   data: text('data folder (default: AGENT_WAREHOUSE_DATA, else ./data)'),
   config: text('configuration file (default: agent-warehouse.yaml, if it exists)'),
@@ -143,7 +140,6 @@ export function printed({ json, text: plain }: Answer, isJson: boolean): string 
   return `${typeof json === 'string' ? json : JSON.stringify(json, exact, 2)}\n`
 }
 
-/** Prints an error on one line, and its hint. */
 export function report(error: unknown, { err }: Pick<Terminal, 'err'>): void {
   err(`${NAME}: ${oneLine(messageOf(error))}\n`)
   if (error instanceof AppError && error.hint !== undefined) err(`  ${error.hint}\n`)
@@ -208,7 +204,6 @@ function declare(parser: Argv, command: Command, { terminal, options }: Context)
 /** How far `--help` moves an example to the right, and away from the right edge. */
 const PADDING = 4
 
-/** Columns of `--help` on a terminal. */
 export function helpWidth({ columns }: Terminal): number {
   return Math.min(100, columns)
 }

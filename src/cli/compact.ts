@@ -1,3 +1,4 @@
+import { inSnakeCase } from '../lib/snake-case.ts'
 import { size, counted, digits } from '../lib/text.ts'
 import type { MergeTask } from '../lake/compact-plan.ts'
 import { aligned } from '../observe/words.ts'
@@ -45,10 +46,7 @@ function planAnswer(tasks: readonly MergeTask[]): Answer {
     return [`${resource} ${month} of ${orgId}`, counted(sources.length, 'file'), size(bytes)]
   })
   const total = `${counted(files, 'file')} would become ${digits(tasks.length)}:`
-  return {
-    json,
-    text: linesText([total, ...aligned(rows).map((line) => `  ${line}`)]),
-  }
+  return { json, text: linesText([total, ...aligned(rows).map((line) => `  ${line}`)]) }
 }
 
 function answer(merged: readonly Merged[]): Answer & { json: object } {
@@ -62,19 +60,10 @@ function answer(merged: readonly Merged[]): Answer & { json: object } {
     files_after: merged.length,
     bytes_before: before,
     bytes_after: after,
-    merged: merged.map(({ orgId, resource, month, ...each }) => ({
-      org_id: orgId,
-      resource,
-      month,
-      files: each.files,
-      bytes_before: each.bytesBefore,
-      bytes_after: each.bytesAfter,
-    })),
+    merged: merged.map(inSnakeCase),
   }
   if (merged.length === 0) return { json, text: NOTHING }
   const sizes = `${size(after)} instead of ${size(before)}`
-  return {
-    json,
-    text: `Merged ${counted(files, 'file')} into ${digits(merged.length)}: ${sizes}.\n`,
-  }
+  const text = `Merged ${counted(files, 'file')} into ${digits(merged.length)}: ${sizes}.\n`
+  return { json, text }
 }

@@ -13,7 +13,7 @@ import { warehousePath } from '../lake/layout.ts'
 import { demoAnomalies, restateFrom, writeDemoData } from './demo-data.ts'
 import { configured, defineCommand, logOption, number, textOr, type Terminal } from './command.ts'
 import { runJob } from './job.ts'
-import { wholeOf } from './options.ts'
+import { checkWhole } from '../lib/numbers.ts'
 
 const MARK = '.demo'
 const REPORT = { formats: ['html'], people: false } as const
@@ -28,16 +28,17 @@ export const demoCommand = defineCommand({
     users: { ...number('number of users in the organisation'), default: 40 },
   },
   run: async (flags, terminal) => {
-    const users = wholeOf(flags.users, '--users', 1)
+    const users = checkWhole('--users', flags.users, 1)
     const config = configured({ data: flags.data }, { environment: {}, cwd: terminal.cwd })
     await startAfresh(config.dataFolder)
-    const clock = createClock(Date.now() - MS_PER_DAY)
+    let offset = -MS_PER_DAY
+    const now = () => Date.now() + offset
     const emulator = await startEmulator({
-      now: clock.now,
+      now,
       users,
-      anomalies: demoAnomalies(dayOf(clock.now())),
+      anomalies: demoAnomalies(dayOf(now())),
       remember: 0,
-      intercept: restateFrom(clock.now() + MS_PER_DAY, clock.now),
+      intercept: restateFrom(now() + MS_PER_DAY, now),
     })
     const organisation = {
       name: 'demo',
@@ -55,19 +56,19 @@ export const demoCommand = defineCommand({
       command: 'demo',
       log: flags.log,
       json: false,
-      now: clock.now,
+      now,
       config: { ...config, rate: 1000, hosts, organisations: hosts, report: REPORT },
       maxDurationMs: MS_PER_DAY,
       organisations,
     }
     try {
-      await writeDemoData(config.dataFolder, emulator, clock.now())
+      await writeDemoData(config.dataFolder, emulator, now())
       for (const night of ['first', 'second']) {
         terminal.out(`The ${night} night\n\n`)
         const exitCode = await runJob(job, terminal, (context, runs) => run(context, {}, runs))
         if (exitCode !== ExitCode.complete) return exitCode
         terminal.out('\n')
-        clock.advance(MS_PER_DAY)
+        offset += MS_PER_DAY
       }
     } finally {
       await emulator.close()
@@ -97,17 +98,6 @@ async function answer(dataFolder: string, terminal: Terminal): Promise<void> {
       '',
     ].join('\n'),
   )
-}
-
-/** A clock that starts at `startsAt`, runs at normal speed, and can be advanced. */
-function createClock(startsAt: number): { now: () => number; advance: (ms: number) => void } {
-  let offset = startsAt - Date.now()
-  return {
-    now: () => Date.now() + offset,
-    advance: (ms) => {
-      offset += ms
-    },
-  }
 }
 
 async function startAfresh(dataFolder: string): Promise<void> {
@@ -155,11 +145,11 @@ export const emulateCommand = defineCommand({
   },
   run: async (flags, terminal) => {
     const { seed, rate, burst } = flags
-    const organisations = wholeOf(flags.organisations, '--organisations', 1, MOST_ORGANISATIONS)
+    const organisations = checkWhole('--organisations', flags.organisations, 1, MOST_ORGANISATIONS)
     const options = {
-      port: wholeOf(flags.port, '--port', 0, MAX_PORT),
-      appPort: wholeOf(flags.appPort, '--app-port', 0, MAX_PORT),
-      users: wholeOf(flags.users, '--users', 1),
+      port: checkWhole('--port', flags.port, 0, MAX_PORT),
+      appPort: checkWhole('--app-port', flags.appPort, 0, MAX_PORT),
+      users: checkWhole('--users', flags.users, 1),
       organisations,
       firstDay: parseDay(flags.from, '--from'),
       seed,

@@ -195,7 +195,6 @@ export function createObserver(options: ObserverOptions, terminal: Terminal) {
       const earlier = records.filter((each) => each.run_id !== runId).map(ended)
       return [...earlier, summary(exitCode).record].map(runRow)
     },
-    /** Writes the first run record. */
     open: async (): Promise<void> => {
       emit({ type: 'run.started', runId, command })
       await writeRunRecord(runsFolder, summary().record)
@@ -226,18 +225,8 @@ function shownProgress({ log, now }: ObserverOptions, terminal: Terminal): Progr
 
 function runRow(record: RunRecord): RunRow {
   const { run_id, command, version, status, exit_code, started_at, finished_at, totals } = record
-  return {
-    run_id,
-    command,
-    version,
-    status,
-    exit_code,
-    started_at,
-    finished_at,
-    days_landed: totals.landed,
-    days_empty: totals.empty,
-    days_unchanged: totals.unchanged,
-    days_failed: totals.failed,
-    requests: totals.requests,
-  }
+  const { landed: days_landed, empty: days_empty, unchanged: days_unchanged, requests } = totals
+  const days = { days_landed, days_empty, days_unchanged, days_failed: totals.failed }
+  const run = { run_id, command, version, status, exit_code, started_at, finished_at }
+  return { ...run, ...days, requests }
 }

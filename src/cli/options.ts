@@ -35,7 +35,6 @@ export function organisationsOf(
   return [...new Set(asked)]
 }
 
-/** The names of all organisations of the configuration. */
 export function configuredNames(config: Pick<Config, 'hosts'>): string[] {
   return config.hosts().map(({ name }) => name)
 }
@@ -169,12 +168,6 @@ export function momentOf(text: string, what: string): number {
   throw new UsageError(`${what}: '${text}' is not a time`, {
     hint: 'Write a day, 2026-03-01, or a time with its zone, 2026-03-01T06:00:00Z.',
   })
-}
-
-/** A whole number within bounds. @throws UsageError */
-export function wholeOf(number: number, what: string, least: number, most = 1e9): number {
-  if (Number.isInteger(number) && number >= least && number <= most) return number
-  throw new UsageError(`${what}: ${number} is not a whole number from ${least} to ${most}`)
 }
 
 /** Parses a whole number. @throws UsageError */

@@ -156,7 +156,6 @@ function nameOf({ table_schema, table_name }: TableEntry): string {
   return visible(table_schema === 'main' ? table_name : `${table_schema}.${table_name}`)
 }
 
-/** The first sentence, which states the grain. */
 function sentence(description: string | null): string {
   const [, first] = /^(.*?[.:;])\s/s.exec(`${visible(description ?? '')} `) ?? []
   return (first ?? '').replace(/[:;]$/, '.')

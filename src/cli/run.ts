@@ -45,10 +45,9 @@ function nightly(
       const config = configured(flags, terminal)
       const selection = selectionOf(flags, config)
       const organisations = config.organisations(selection.organisations)
-      const exitCode = await runJob(
-        { ...flags, command, config, maxDurationMs, organisations },
-        terminal,
-        (context, runs) => work(context, selection, runs),
+      const job = { ...flags, command, config, maxDurationMs, organisations }
+      const exitCode = await runJob(job, terminal, (context, runs) =>
+        work(context, selection, runs),
       )
       await resumeSender(config, configPath(flags.config, terminal.cwd), terminal)
       return exitCode

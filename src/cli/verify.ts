@@ -61,16 +61,12 @@ export const verifyCommand = defineCommand({
     const config = configured(flags, terminal)
     const only = organisationsOf(flags, configuredNames(config))
     const organisations = config.organisations(only)
-    return runJob(
-      { ...flags, command: 'verify', config, maxDurationMs, organisations },
-      terminal,
-      async (context) => {
-        const { verification, ...outcome } = await verify(context, choice, only)
-        return verification === null
-          ? outcome
-          : { ...outcome, report: verificationAnswer(verification) }
-      },
-    )
+    const job = { ...flags, command: 'verify', config, maxDurationMs, organisations }
+    return runJob(job, terminal, async (context) => {
+      const { verification, ...outcome } = await verify(context, choice, only)
+      if (verification === null) return outcome
+      return { ...outcome, report: verificationAnswer(verification) }
+    })
   },
 })
 

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events'
 import { ApiClient, type ClientOptions } from './client.ts'
 import { addressOf } from '../lib/trust.ts'
 import { UsageError } from '../lib/errors.ts'
-import { checkWhole } from './http/call.ts'
+import { checkAboveZero, checkWhole } from '../lib/numbers.ts'
 import { createNodeWorld } from './http/node-world.ts'
 
 export interface PlatformClientOptions extends Pick<
@@ -39,14 +39,13 @@ export class PlatformClient extends ApiClient {
    */
   constructor({ signal, ...options }: PlatformClientOptions) {
     if (!/^[\x21-\x7e]+$/.test(options.credential)) {
-      throw new UsageError(
-        'the credential is empty, or contains characters that a key cannot contain',
-      )
+      const problem = 'is empty, or contains characters that a key cannot contain'
+      throw new UsageError(`the credential ${problem}`)
     }
     const { baseUrl, appUrl, ...rest } = options
-    checkAboveZero('rate', rest.rate)
-    checkAboveZero('timeoutMs', rest.timeoutMs)
-    checkAboveZero('deadline', rest.deadline)
+    for (const name of ['rate', 'timeoutMs', 'deadline'] as const) {
+      if (rest[name] !== undefined) checkAboveZero(name, rest[name])
+    }
     if (rest.concurrency !== undefined) checkWhole('concurrency', rest.concurrency, 1)
     const end = signal ?? new AbortController().signal
     setMaxListeners(0, end) // one listener for each request
@@ -69,9 +68,4 @@ export class PlatformClient extends ApiClient {
   close(): Promise<void> {
     return this.#close()
   }
-}
-
-function checkAboveZero(what: string, value: number | undefined): void {
-  if (value === undefined || value > 0) return
-  throw new UsageError(`${what}: ${value} is not a number above 0`)
 }

@@ -37,7 +37,6 @@ export type ReportFormat = (typeof REPORT_FORMATS)[number]
 export interface Config {
   /** Absolute path of the data folder. */
   readonly dataFolder: string
-  /** The highest number of requests a second. */
   readonly rate: number
   /** The highest number of requests in flight. */
   readonly concurrency: number
@@ -46,7 +45,6 @@ export interface Config {
   /** The limits of the stages on this machine. */
   readonly limits: Limits
   readonly umask: number
-  /** The number of earlier published files to keep. */
   readonly keepPublished: number
   /** The key for the marks of secrets; null: the key in the data folder. */
   readonly redactionKey: string | null

@@ -114,7 +114,6 @@ interface OrganisationsFile {
 }
 
 interface Given {
-  /** The flag --base-url. */
   readonly baseUrl: string | undefined
   readonly environment: Environment
   readonly cwd: string

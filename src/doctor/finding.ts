@@ -1,6 +1,5 @@
 import { AppError, ExitCode, messageOf } from '../lib/errors.ts'
 
-/** The result of one check. */
 export interface Finding {
   /** The subject, in a word or two. */
   readonly check: string
@@ -8,7 +7,6 @@ export interface Finding {
   readonly message: string
   /** How to fix it; null if there is nothing to fix. */
   readonly hint: string | null
-  /** The exit code of a run because of it. */
   readonly exitCode: ExitCode
 }
 
@@ -29,7 +27,6 @@ export function wrong(
   return { check, state: 'wrong', message, hint, exitCode }
 }
 
-/** An error as a finding: its message and its next step. */
 export function failure(check: string, error: unknown, otherwise: ExitCode): Finding {
   if (!(error instanceof AppError)) return wrong(check, otherwise, messageOf(error))
   const { exitCode, message, hint = null } = error

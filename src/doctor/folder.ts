@@ -46,11 +46,8 @@ async function room(folder: string, warehouse: string): Promise<Finding> {
   const needed = ROOM_FOR_RAW + 2 * (published?.size ?? 0)
   const message = `${size(free)} free`
   if (free >= needed) return ok('disk', message)
-  return warning(
-    'disk',
-    message,
-    `Free some space: the next build may need another ${size(needed)}.`,
-  )
+  const hint = `Free some space: the next build may need another ${size(needed)}.`
+  return warning('disk', message, hint)
 }
 
 export async function checkLock(dataFolder: string, now: number): Promise<Finding[]> {
@@ -77,9 +74,8 @@ export async function checkWarehouse(dataFolder: string): Promise<Finding[]> {
     const last = (await readRecords(path)).at(-1)
     if (last !== undefined) {
       const message = `${path} is gone; run ${last.runId} published it`
-      return [
-        wrong('warehouse', ExitCode.partial, message, 'agent-warehouse build writes it again.'),
-      ]
+      const hint = 'agent-warehouse build writes it again.'
+      return [wrong('warehouse', ExitCode.partial, message, hint)]
     }
     return [warning('warehouse', 'nothing is published yet', 'To publish: agent-warehouse run.')]
   }
@@ -184,7 +180,6 @@ export async function checkEarlier(dataFolder: string): Promise<Finding[]> {
   )
 }
 
-/** Whether the versions of snapshots are intact. */
 export async function checkSnapshots(dataFolder: string): Promise<Finding[]> {
   const findings: Finding[] = []
   let versions = 0
@@ -200,10 +195,6 @@ export async function checkSnapshots(dataFolder: string): Promise<Finding[]> {
     }
   }
   if (findings.length > 0 || versions === 0) return findings
-  return [
-    ok(
-      'snapshots',
-      versions === 1 ? 'the only version is unchanged' : `all ${versions} versions are unchanged`,
-    ),
-  ]
+  const all = versions === 1 ? 'the only version is' : `all ${versions} versions are`
+  return [ok('snapshots', `${all} unchanged`)]
 }

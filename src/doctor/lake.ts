@@ -46,18 +46,11 @@ function lacking(orgId: string, days: readonly RawDay[]): Finding {
 function checkFiles(orgId: string, ledger: Ledger, inLake: readonly RawDay[]): Finding {
   const missing = intervalsWithoutFile(ledger.values(), inLake)
   const files = [...ledger.values()].filter(({ file }) => file !== null).length
-  if (missing.length === 0)
-    return ok(
-      'files',
-      `${orgId}: all ${files} files that the ledger lists exist; --all also reads them`,
-    )
+  const all = `${orgId}: all ${files} files that the ledger lists exist; --all also reads them`
+  if (missing.length === 0) return ok('files', all)
   const message = `${orgId}: ${missing.length} of ${files} files that the ledger lists are missing: ${listedDays(missing)}`
-  return wrong(
-    'files',
-    ExitCode.partial,
-    message,
-    'Restore them, or let the next run request them again.',
-  )
+  const hint = 'Restore them, or let the next run request them again.'
+  return wrong('files', ExitCode.partial, message, hint)
 }
 
 async function checkContents(
@@ -84,11 +77,8 @@ async function checkDays(dataFolder: string, orgId: string, ledger: Ledger): Pro
   if (gaps.length === 0)
     return ok('days', `${orgId}: all ${rows.length} intervals have landed or are empty`)
   const message = `${orgId}: ${gaps.length} of ${rows.length} intervals are missing or failed: ${listedDays(gaps)}`
-  return warning(
-    'days',
-    message,
-    'agent-warehouse status lists them; the next run requests them again.',
-  )
+  const hint = 'agent-warehouse status lists them; the next run requests them again.'
+  return warning('days', message, hint)
 }
 
 async function checkQuarantine(dataFolder: string): Promise<Finding[]> {

@@ -107,11 +107,8 @@ function clock(identity: Identity): Finding {
   const difference = skewMs === 0 ? 'the same as' : skewText(identity)
   const message = `${difference} the platform's, where it is ${today}`
   if (Math.abs(skewMs) < TOLERATED_SKEW_MS) return ok('clock', message)
-  return warning(
-    'clock',
-    message,
-    'Synchronise it with a time server. Runs use the platform’s clock.',
-  )
+  const hint = 'Synchronise it with a time server. Runs use the platform’s clock.'
+  return warning('clock', message, hint)
 }
 
 async function probe(
@@ -160,12 +157,10 @@ function roleOf(
   if (first === undefined) return ok('role', `${credential} may read the analytics`)
   const allowed = namesOf(answers.filter((each) => !refused.includes(each)))
   const but = allowed === '' ? '' : `, but may read ${allowed}`
-  return wrong(
-    'role',
-    ExitCode.credential,
-    `${credential} may not read ${namesOf(refused)}${but}: ${messageOf(first[1])}`,
-    'The key of a Manager or Owner may read all of them. A run loads what is allowed, and exits with 5.',
-  )
+  const message = `${credential} may not read ${namesOf(refused)}${but}: ${messageOf(first[1])}`
+  const hint =
+    'The key of a Manager or Owner may read all of them. A run loads what is allowed, and exits with 5.'
+  return wrong('role', ExitCode.credential, message, hint)
 }
 
 /**

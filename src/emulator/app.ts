@@ -17,7 +17,6 @@ import type { Env, Host, Platform } from './requests.ts'
 import { addSessions, type Sessions } from './sessions.ts'
 import { addUsageLimits } from './usage-limits.ts'
 
-/** A request that a test can intercept. */
 export interface InterceptedRequest {
   readonly host: Host
   /** Without the query. */
@@ -36,7 +35,6 @@ export type Intercept = (
   request: InterceptedRequest,
 ) => Response | undefined | Promise<Response | undefined>
 
-/** A request that was answered. */
 export interface RequestRecord extends Pick<InterceptedRequest, 'host' | 'number' | 'method'> {
   /** With the query. */
   readonly path: string

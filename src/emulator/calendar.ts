@@ -25,7 +25,6 @@ export const OFFSETS = {
 
 const CLOSED: readonly number[] = [OFFSETS.outage, OFFSETS.companyHoliday, OFFSETS.secondOutage]
 
-/** The day of a landmark in a history that begins on `firstDay`. */
 export function landmarkOf(firstDay: Day, landmark: keyof typeof OFFSETS): Day {
   return addDays(firstDay, OFFSETS[landmark])
 }
@@ -39,7 +38,6 @@ const WEEKDAY_PACE: readonly number[] = [1, 0.95, 1, 1, 0.97, 0.85, 1]
 
 export type WorkDay = Readonly<ReturnType<typeof workDayOf>>
 
-/** A day in a history that begins on `firstDay`. */
 export function workDayOf(firstDay: Day, day: Day) {
   const offset = daysBetween(firstDay, day)
   const weekday = new Date(startOf(day)).getUTCDay()
@@ -50,7 +48,6 @@ export function workDayOf(firstDay: Day, day: Day) {
     offset,
     /** False when no user could work, and the platform has no rows. */
     isOpen: offset >= 0 && !CLOSED.includes(offset),
-    /** A weekend or public holiday. */
     isRest: isWeekend || PUBLIC_HOLIDAYS.has(day.slice(5)),
     /** How busy the day is among working days; about 1. */
     pace: (WEEKDAY_PACE[weekday] ?? 1) * seasonOf(day),

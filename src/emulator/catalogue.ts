@@ -14,7 +14,6 @@ export const FIRST_MODELS: readonly Model[] = [
   { id: 'cobalt-1-deep', tier: 'thinking', price: 1.2 },
 ]
 
-/** The model that appears on the day of the launch. */
 export const LAUNCHED_MODEL: Model = { id: 'atlas-3-thinking', tier: 'thinking', price: 1.8 }
 
 export const CLIENTS = ['terminal-ui', 'web', 'non-interactive-cli'] as const
@@ -76,7 +75,6 @@ export const TEAMS: readonly Team[] = [
     servers: ['github'] },
 ]
 
-/** The extensions of each language. */
 export const EXTENSIONS: Readonly<Record<string, readonly string[]>> = {
   Go: ['.go', '.mod'],
   Python: ['.py', '.ipynb'],

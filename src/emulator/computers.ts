@@ -105,7 +105,6 @@ export function addComputers(app: Hono<Env>, { seed, now }: Platform, sessions: 
   })
 }
 
-/** The ids of the computers that the platform starts with. */
 export function computerIds(seed: number): readonly string[] {
   return CAST.map((_, index) => uuidOf(keyOf(seed, 'computer', index)))
 }

@@ -22,7 +22,6 @@ function spelled(json: string): string {
   return MARK + json
 }
 
-/** The same whole number with a fraction: 12 is `12.0`. */
 export function spellFraction(value: number): string {
   return spelled(`${value}.0`)
 }
@@ -47,14 +46,12 @@ export function asciiOf(json: string): string {
   return json.replaceAll(/[^\u0000-\u007f]/g, unicodeEscape)
 }
 
-/** A resource with a row per day. */
 export interface DayResource {
   readonly name: string
   /** The text of a day's row; a long one in pieces. */
   readonly row: (totals: DayTotals, organisation: Organisation) => Iterable<string>
   /** The value of `group_by` that the resource knows. */
   readonly dimension: string | null
-  /** The groups of a day. */
   readonly groups: (totals: DayTotals) => readonly (readonly [key: string, metrics: object])[]
 }
 

@@ -83,7 +83,6 @@ export function totalsOf(organisation: Organisation, workDay: WorkDay) {
     models: [...models].sort(
       ([a, spentA], [b, spentB]) => spentB.billable - spentA.billable || (a.id < b.id ? -1 : 1),
     ),
-    /** The most used model of the first user. */
     firstModel: users[0]?.spends[0].model,
     teams,
     clients,
@@ -198,7 +197,6 @@ function teamServers(totals: DayTotals, team: Team): Tally<string> {
   return spread(new Tally(), calls, Object.fromEntries(weights), keyOf(totals, team))
 }
 
-/** The common name of the spellings of a server. */
 function plainName(server: string): string {
   return server.normalize('NFC').trim().toLowerCase()
 }

@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:http'
 
 import { parseDay } from '../lib/days.ts'
 import { messageOf, UsageError } from '../lib/errors.ts'
+import { checkAboveZero, checkWhole } from '../lib/numbers.ts'
 import { keysOf, organisationOf, type Keys } from './admission.ts'
 import { createApp, type Intercept, type RequestRecord } from './app.ts'
 import { HISTORY_BEGINS } from './calendar.ts'
@@ -96,17 +97,18 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
   const { host = '127.0.0.1', now, orgId = 'org_demo', interrupt = true } = options
   const { areSteady = false, firstDay = HISTORY_BEGINS, anomalies = [] } = options
   const { rate, limitStyle = 'retry-after', intercept = null } = options
-  const seed = wholeNumber('seed', options.seed ?? 1, 0)
+  const seed = checkWhole('seed', options.seed ?? 1, 0)
   const people = {
-    users: wholeNumber('users', options.users ?? 40, 1),
+    users: checkWhole('users', options.users ?? 40, 1),
     areSteady,
     anomalies,
     firstDay: parseDay(firstDay, 'the first day of the stand-in platform'),
   }
-  const count = wholeNumber('organisations', options.organisations ?? 1, 1, 100_000)
-  const burst = wholeNumber('burst', options.burst ?? Math.max(1, Math.ceil(rate ?? 1)), 1)
-  const limit = rate === undefined ? null : { rate: positive('rate', rate), burst, limitStyle, now }
-  const remember = wholeNumber('remember', options.remember ?? 1_000, 0)
+  const count = checkWhole('organisations', options.organisations ?? 1, 1, 100_000)
+  const burst = checkWhole('burst', options.burst ?? Math.max(1, Math.ceil(rate ?? 1)), 1)
+  const limit =
+    rate === undefined ? null : { rate: checkAboveZero('rate', rate), burst, limitStyle, now }
+  const remember = checkWhole('remember', options.remember ?? 1_000, 0)
   const requests: RequestRecord[] = []
   const record = (request: RequestRecord): void => {
     requests.push(request)
@@ -139,7 +141,7 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
       return app.fetch(request, { host: asked, organisation })
     })
     const server = createServer((request, response) => void answer(request, response))
-    const taken = await listen(server, wholeNumber(name, port, 0, 65_535), host)
+    const taken = await listen(server, checkWhole(name, port, 0, 65_535), host)
     servers.push(server)
     return `http://${host}:${taken}`
   }
@@ -181,23 +183,4 @@ async function stop(server: Server): Promise<void> {
   server.close()
   server.closeAllConnections()
   await once(server, 'close')
-}
-
-function wholeNumber(
-  name: string,
-  value: number,
-  least: number,
-  most = Number.MAX_SAFE_INTEGER,
-): number {
-  if (Number.isInteger(value) && value >= least && value <= most) return value
-  throw new UsageError(`${name}: ${value} is not a whole number from ${least} to ${most}`, {
-    hint: `Give ${name} a whole number, for example ${least}.`,
-  })
-}
-
-function positive(name: string, value: number): number {
-  if (Number.isFinite(value) && value > 0) return value
-  throw new UsageError(`${name}: ${value} is not a number above 0`, {
-    hint: `Give ${name} a number above 0, for example 5.`,
-  })
 }

@@ -61,7 +61,6 @@ export interface OrganisationOptions {
   readonly anomalies: readonly PlantedAnomaly[]
 }
 
-/** An organisation, as a pure function of the options. */
 export function createOrganisation(options: OrganisationOptions): Organisation {
   const { id, seed, users, areSteady, firstDay } = options
   const people = Array.from({ length: users }, (_, index) => {
@@ -166,7 +165,6 @@ export function emailOn(person: Person, offset: number): string | null {
   return offset < person.renamedOn ? person.email : person.newEmail
 }
 
-/** The days of a range that have data. */
 export function openDays(organisation: Organisation, range: DayRange): WorkDay[] {
   return workDays(organisation, range).filter((workDay) => workDay.isOpen)
 }

@@ -48,7 +48,7 @@ export function apportion(total: number, weights: readonly number[]): number[] {
   })
 }
 
-/** The entry at an index. @throws RangeError if it does not exist. */
+/** @throws RangeError if there is no such entry. */
 export function entry<T>(list: readonly T[], index: number): T {
   const found = list[index]
   if (found === undefined) throw new RangeError(`no entry ${index} in a list of ${list.length}`)
@@ -58,7 +58,6 @@ export function entry<T>(list: readonly T[], index: number): T {
 /** The stream of each kind of id. */
 const KINDS = { computer: 101, session: 103, report: 105 }
 
-/** The seed of the random numbers for item `index` of a kind. */
 export function keyOf(seed: number, kind: keyof typeof KINDS, index: number): number {
   return derive(derive(seed, KINDS[kind]), index)
 }

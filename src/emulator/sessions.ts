@@ -44,7 +44,6 @@ export type Sessions = Readonly<ReturnType<typeof addSessions>>
 
 const MINUTE = 60_000
 const MADE = 12
-/** The children of sessions, by index. */
 const CHILDREN: Readonly<Record<number, readonly number[]>> = { 3: [4, 5], 4: [6] }
 
 /** Adds the sessions of the organisation and their messages. Their state is in memory. */
@@ -99,7 +98,6 @@ export function addSessions(
 
   return {
     ids: (): readonly string[] => [...sessions.keys()],
-    /** The messages of a session, in order. */
     messageIds: (id: string): readonly string[] => messageIds(find(id)),
     /** Makes a session that installs the dependencies of a computer; returns its id. */
     install: (computerId: string, startedAt: number, durationMs: number): string =>

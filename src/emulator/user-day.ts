@@ -75,7 +75,6 @@ export function userDayOf(person: Person, workDay: WorkDay) {
       DELEGATION_LEVELS,
       PICK_DELEGATION.get(team)?.(draw(key, Draw.delegation)) ?? 0,
     ),
-    /** Languages of the touched files. */
     languages: languagesOf(person, key, filesCreated + filesEdited),
     cacheRead: Math.floor(input * (0.3 + 0.5 * draw(key, Draw.cache))),
     cacheWrite: upTo(input * 0.12, Draw.cache),
@@ -105,7 +104,6 @@ function languagesOf({ team }: Person, key: number, files: number): readonly str
   return team.languages.slice(0, 1 + Math.floor(most * draw(key, Draw.languages)))
 }
 
-/** The other models that may be used together with a model. */
 const OTHER_MODELS: ReadonlyMap<Model, readonly Model[]> = new Map(
   FIRST_MODELS.map((first) => [first, FIRST_MODELS.filter((model) => model !== first)]),
 )

@@ -102,7 +102,6 @@ const DEFAULT_TEMPLATES: Readonly<Record<HookEventName, string>> = {
 const FIELD = /\{\{\s*([^{}]*?)\s*\}\}/g
 const MAX_TEXT = 3000
 
-/** The first unknown name in the template. */
 export function unknownField(template: string): string | undefined {
   return [...template.matchAll(FIELD)].map(([, name = '']) => name).find((name) => !isField(name))
 }

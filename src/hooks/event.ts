@@ -50,17 +50,11 @@ export function readInput(stream: Readable, ms: number): Promise<Uint8Array> {
   })
 }
 
-/** The JSON text that an event's file holds under `input`. */
-interface HookInput {
-  readonly json: string
-  /** False if the input was no object; `json` then quotes it. */
-  readonly isReadable: boolean
-  /** `hook_event_name`, if it is a known name. */
-  readonly event: HookEventName | null
-}
-
-/** A JSON object as it came, byte for byte; for any other input, its beginning. */
-export function inputOf(bytes: Uint8Array): HookInput {
+/**
+ * The JSON text that an event's file holds under `input`: an object as it came, byte for byte; for
+ * any other input, its quoted beginning. `event`: `hook_event_name`, if it is a known name.
+ */
+export function inputOf(bytes: Uint8Array) {
   const text = Buffer.from(bytes)
     .toString('utf8')
     .replace(/^\uFEFF/, '')

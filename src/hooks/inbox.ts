@@ -2,7 +2,14 @@ import { createHash } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { z } from 'zod'
-import { listIfThere, orIfMissing, readJson, removeFile, writeAtomic } from '../lib/files.ts'
+import {
+  listIfThere,
+  namesEnding,
+  orIfMissing,
+  readJson,
+  removeFile,
+  writeAtomic,
+} from '../lib/files.ts'
 import { plain } from '../notify/attempt.ts'
 import { render, type HooksConfig, type QuietHours } from './config.ts'
 import { readEvent, type HookEvent } from './event.ts'
@@ -10,9 +17,8 @@ import { putIntoOutbox, type Notification } from './outbox.ts'
 import { TEMPORARY_ENDING, type HookFolders } from './record.ts'
 
 /** The file names of events to which the rules have not been applied, oldest first. */
-export async function inboxNames({ inbox }: HookFolders): Promise<string[]> {
-  const names = (await listIfThere(inbox)).map(({ name }) => name)
-  return names.filter((name) => name.endsWith('.json')).sort()
+export function inboxNames({ inbox }: HookFolders): Promise<string[]> {
+  return namesEnding(inbox, '.json')
 }
 
 /**

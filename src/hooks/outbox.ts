@@ -1,7 +1,7 @@
-import { readdir, readFile, rename } from 'node:fs/promises'
+import { readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { isMissing, listIfThere, removeFile, writeAtomic } from '../lib/files.ts'
+import { isMissing, namesEnding, removeFile, writeAtomic } from '../lib/files.ts'
 import { HOOK_EVENTS } from './event.ts'
 import { fileName, type HookFolders } from './record.ts'
 
@@ -27,7 +27,6 @@ const shape = z.object({
   error: z.string().nullable(),
 })
 
-/** One notification for one channel. */
 export type Notification = z.output<typeof shape>
 
 const KEPT_FAILED = 500
@@ -49,11 +48,10 @@ export async function giveUp(folders: HookFolders, item: Notification): Promise<
   const { failed } = folders
   await writeAtomic(pathIn(failed, item), `${JSON.stringify(item)}\n`)
   await removeFromOutbox(folders, item)
-  const names = (await readdir(failed)).filter(isItem).sort()
+  const names = await namesEnding(failed, '.json')
   for (const old of names.slice(0, -KEPT_FAILED)) await removeFile(join(failed, old))
 }
 
-/** Puts the notifications that were given up into the outbox again. */
 export async function requeueFailed(folders: HookFolders, now: number): Promise<void> {
   for (const item of await readItems(folders.failed)) {
     await putIntoOutbox(folders, {
@@ -69,16 +67,8 @@ export async function requeueFailed(folders: HookFolders, now: number): Promise<
 
 /** The notifications in `outbox` or `failed`, oldest first. Unreadable files are renamed. */
 export async function readItems(folder: string): Promise<Notification[]> {
-  const names = (await listIfThere(folder)).map(({ name }) => name)
-  const items = names
-    .filter(isItem)
-    .sort()
-    .map((name) => readItem(join(folder, name)))
+  const items = (await namesEnding(folder, '.json')).map((name) => readItem(join(folder, name)))
   return (await Promise.all(items)).filter((item) => item !== undefined)
-}
-
-function isItem(name: string): boolean {
-  return name.endsWith('.json') && !name.startsWith('.')
 }
 
 async function readItem(path: string): Promise<Notification | undefined> {

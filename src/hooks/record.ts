@@ -26,7 +26,6 @@ export function hookFolders(dataFolder: string) {
     spool: join(root, 'spool'),
     /** The same events until the rules have been applied to them. */
     inbox: join(root, 'inbox'),
-    /** Notifications to deliver. */
     outbox: join(root, 'outbox'),
     /** Notifications that were given up, with the reason. */
     failed: join(root, 'failed'),

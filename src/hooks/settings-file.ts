@@ -25,7 +25,6 @@ import {
 import { JsonSyntaxError } from './json-edit.ts'
 import type { HookFolders } from './record.ts'
 
-/** A settings file as it was read. */
 export interface SettingsFile {
   /** With links resolved. */
   readonly path: string

@@ -14,13 +14,6 @@ const TIMEOUT_SECONDS = 15
 
 type Change = 'added' | 'updated' | 'unchanged'
 
-interface Installation {
-  readonly text: string
-  readonly changes: Readonly<Partial<Record<HookEventName, Change>>>
-  /** Objects and arrays that were created: `hooks`, `hooks.Stop`. */
-  readonly created: readonly string[]
-}
-
 /** One of our commands, and the event that it is registered for. */
 export interface Registered {
   readonly event: string
@@ -33,11 +26,8 @@ export interface Registered {
  *
  * @throws JsonSyntaxError if the text is not a JSON object.
  */
-export function install(
-  text: string,
-  events: readonly HookEventName[],
-  command: string,
-): Installation {
+export function install(text: string, events: readonly HookEventName[], command: string) {
+  /** Objects and arrays that were created: `hooks`, `hooks.Stop`. */
   const created: string[] = []
   const changes: Partial<Record<HookEventName, Change>> = {}
   let next = text
@@ -109,7 +99,6 @@ export function registeredIn(text: string): readonly Registered[] {
 }
 
 interface Place extends Registered {
-  /** The node of the command's text. */
   readonly node: Node
   /** The element to remove: the command, or its group if the command is alone in it. */
   readonly list: Node

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { access, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { listIfThere, orIfMissing, readIfThere } from '../lib/files.ts'
+import { namesEnding, orIfMissing, readIfThere } from '../lib/files.ts'
 import { readCommandLine } from './command-line.ts'
 import { HOOK_EVENTS } from './event.ts'
 import { inboxNames } from './inbox.ts'
@@ -16,7 +16,6 @@ export type EventStatus = Readonly<Awaited<ReturnType<typeof eventsStatus>>[numb
 export async function eventsStatus(folders: HookFolders, registered: readonly Registered[]) {
   return Promise.all(
     HOOK_EVENTS.map(async (event) => {
-      /** Our registered command; null if there is none. */
       const command = registered.find((each) => each.event === event)?.command ?? null
       return {
         event,
@@ -52,11 +51,9 @@ async function isAllowed(path: string, mode: number): Promise<boolean> {
 
 /** The recorded events that are not yet in the lake. */
 export async function spoolStatus({ spool }: HookFolders) {
-  const names = (await listIfThere(spool)).map(({ name }) => name)
-  const files = names
-    .filter((name) => name.endsWith('.json'))
-    // `sync` may land one meanwhile.
-    .map((name) => orIfMissing(stat(join(spool, name)), { size: 0 }))
+  const names = await namesEnding(spool, '.json')
+  // `sync` may land one meanwhile.
+  const files = names.map((name) => orIfMissing(stat(join(spool, name)), { size: 0 }))
   const sizes = (await Promise.all(files)).map(({ size }) => size)
   return { files: sizes.length, bytes: sizes.reduce((sum, size) => sum + size, 0) }
 }
@@ -74,7 +71,6 @@ export async function deliveryStatus(folders: HookFolders, now: number) {
   }
 }
 
-/** The last lines of the error log, oldest first. */
 export async function lastErrors({ errorsLog }: HookFolders, count: number): Promise<string[]> {
   const text = await readFile(errorsLog, 'utf8').catch(() => '')
   const lines = text.trim().split('\n')

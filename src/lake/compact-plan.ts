@@ -23,7 +23,6 @@ export interface MergeTask {
   readonly bytes: number
 }
 
-/** Sizes of files, in bytes. */
 interface MergeLimits {
   /** A file of this size is not merged. */
   readonly large: number

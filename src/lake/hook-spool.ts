@@ -3,7 +3,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { isTooDeep, jsonObject } from '../lib/json.ts'
-import { listIfThere, removeFile, syncFolder } from '../lib/files.ts'
+import { namesEnding, removeFile, syncFolder } from '../lib/files.ts'
 
 /** `<data>/state/hooks/spool`: one file for each hook event that has not landed yet. */
 function spoolFolder(dataFolder: string): string {
@@ -29,13 +29,9 @@ const event = z.looseObject({
 /** The oldest events of the spool, at most `most`: file names begin with the time. */
 export async function readSpool(dataFolder: string, most: number): Promise<SpooledEvent[]> {
   const folder = spoolFolder(dataFolder)
-  const names = (await listIfThere(folder))
-    .filter((entry) => entry.isFile() && /^[^.].*\.json$/.test(entry.name))
-    .map(({ name }) => name)
-    .sort()
-    .slice(0, most)
+  const names = await namesEnding(folder, '.json')
   const events: SpooledEvent[] = []
-  for (const file of names) events.push(await readEvent(join(folder, file), file))
+  for (const file of names.slice(0, most)) events.push(await readEvent(join(folder, file), file))
   return events
 }
 

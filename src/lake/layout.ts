@@ -43,7 +43,6 @@ export function baseFile(dataFolder: string, orgId: string, entity: string, mont
   return join(baseOf(dataFolder, orgId, entity), `month=${month}`, 'data.parquet')
 }
 
-/** `<data>/lake/base/<entity>/org=<org>`. */
 function baseOf(dataFolder: string, orgId: string, entity: string): string {
   return join(dataFolder, 'lake', 'base', entity, `org=${pathSegment(orgId)}`)
 }
@@ -70,17 +69,14 @@ export function versionTime(name: string): number {
   return Date.parse(`${day}T${hour}:${minute}:${second}.${ms}Z`)
 }
 
-/** `<data>/lake/raw/<resource>/org=<org>`. */
 export function rawOf(dataFolder: string, orgId: string, resource: string): string {
   return join(dataFolder, 'lake', 'raw', resource, `org=${pathSegment(orgId)}`)
 }
 
-/** The resources of which the lake has raw days. */
 export async function resourcesInLake(dataFolder: string): Promise<string[]> {
   return foldersIn(join(dataFolder, 'lake', 'raw'))
 }
 
-/** The organisations that the lake holds raw days of. */
 export async function organisationsInLake(dataFolder: string): Promise<string[]> {
   const raw = join(dataFolder, 'lake', 'raw')
   const resources = await resourcesInLake(dataFolder)
@@ -137,7 +133,6 @@ export function baseGlob(dataFolder: string, entity: string): string {
   return join(dataFolder, 'lake', 'base', entity, 'org=*', 'month=*', 'data.parquet')
 }
 
-/** The published warehouse. */
 export function warehousePath(dataFolder: string): string {
   return join(dataFolder, 'warehouse.duckdb')
 }

@@ -75,7 +75,6 @@ export type Forgotten = Readonly<z.infer<typeof forgotten>>
 
 const line = z.union([interval.loose().refine(isConsistent), forgotten])
 
-/** Parses a line of the journal; undefined for an invalid line. */
 export function readLine(json: string): Interval | Forgotten | undefined {
   return line.safeParse(jsonObject(json)).data
 }

@@ -4,7 +4,7 @@ import { MS_PER_DAY, startOf, type Day } from '../lib/days.ts'
 import {
   confirmLease,
   fromPathSegment,
-  listIfThere,
+  namesEnding,
   pathSegment,
   readIfThere,
   syncFile,
@@ -133,13 +133,9 @@ export class LedgerFile {
   }
 }
 
-/** The organisations that have a ledger. */
 export async function knownOrganisations(dataFolder: string): Promise<string[]> {
-  const entries = await listIfThere(join(dataFolder, 'state', 'ledger'))
-  return entries
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.ndjson'))
-    .map((entry) => fromPathSegment(entry.name.slice(0, -'.ndjson'.length)))
-    .sort()
+  const names = await namesEnding(join(dataFolder, 'state', 'ledger'), '.ndjson')
+  return names.map((name) => fromPathSegment(name.slice(0, -'.ndjson'.length))).sort()
 }
 
 /** What a journal holds. */

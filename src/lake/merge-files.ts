@@ -113,17 +113,12 @@ function mergedName(versions: readonly MergedVersion[]): string {
   return `merged-${hash.digest('hex').slice(0, 16)}.parquet`
 }
 
-interface TaskContents {
-  /** The versions as they will be in the merged file, in order. */
-  readonly placed: readonly (Placed & { readonly version: MergedVersion })[]
-  readonly contents: Contents
-}
-
+/** `placed`: the versions as they will be in the merged file, in order. */
 async function contentsOfTask(
   dataFolder: string,
   database: Database,
   { orgId, resource, sources }: MergeTask,
-): Promise<TaskContents> {
+) {
   const all = sources.flatMap((source) => source.versions)
   const paths = all.map((raw) => versionPath(dataFolder, orgId, raw))
   const contents = await contentsOf(database, rowsSql(paths))
@@ -140,7 +135,7 @@ async function contentsOfTask(
     const first = next
     const rowCount = Number(contents.get(path)?.split(' ', 1)[0] ?? 0)
     next += rowCount
-    const version = {
+    const version: MergedVersion = {
       day,
       file,
       first,
@@ -203,7 +198,7 @@ function removeEmptyFolder(path: string): void {
  * @returns the versions in files whose manifest was missing, whose rows the caller must verify,
  * and the paths of files whose metadata cannot be read.
  */
-export async function finishMerges(dataFolder: string, orgId: string): Promise<Unfinished> {
+export async function finishMerges(dataFolder: string, orgId: string) {
   const restored: RawFile[] = []
   const unreadable: string[] = []
   for (const resource of await resourcesInLake(dataFolder)) {
@@ -227,11 +222,6 @@ export async function finishMerges(dataFolder: string, orgId: string): Promise<U
     }
   }
   return { restored, unreadable }
-}
-
-interface Unfinished {
-  readonly restored: readonly RawFile[]
-  readonly unreadable: readonly string[]
 }
 
 function isManifestAlone(path: string): boolean {

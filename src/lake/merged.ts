@@ -24,7 +24,6 @@ const mergedVersion = z.object({
   said: z.record(z.string(), z.string()),
 })
 
-/** A version in a merged file. */
 export type MergedVersion = Readonly<z.infer<typeof mergedVersion>>
 
 export const mergedVersions = z.array(mergedVersion)
@@ -106,7 +105,6 @@ function stateOf(path: string): string {
   return [mtimeMs, size, ino].join(' ')
 }
 
-/** Undefined for a manifest that is gone or cannot be read. */
 function readManifest(path: string): Manifest | undefined {
   try {
     const seen = stateOf(path)
@@ -128,7 +126,6 @@ export async function writeManifest(path: string, content: Manifest): Promise<vo
   await writeAtomic(manifestOf(path), `${JSON.stringify({ sha256, versions, replaces })}\n`)
 }
 
-/** The rows of a version in a merged file. */
 export interface MergedPlace {
   readonly merged: MergedFile
   readonly version: MergedVersion
@@ -204,7 +201,6 @@ export interface Placed {
   readonly version: Pick<MergedVersion, 'first' | 'rows'>
 }
 
-/** Selects the rows of versions in a merged file. */
 export function mergedRowsSql(file: string, placed: readonly Placed[]): string {
   const places = placed.map(({ path, version: { first, rows } }) => {
     return { path, first, last: first + rows - 1 }

@@ -3,43 +3,33 @@ import { lstat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { z } from 'zod'
 import { orIfMissing, readJson, sha256OfFile, writeAtomic, removeFile } from '../lib/files.ts'
+import { inCamelCase, inSnakeCase } from '../lib/snake-case.ts'
+
+const record = z.object({
+  runId: z.string(),
+  builtAt: z.iso.datetime(),
+  /** The point in time whose data it holds; null: all that had landed. */
+  asOf: z.iso.datetime().nullable(),
+  /** SHA-256 of its bytes, hex. */
+  sha256: z.string(),
+  bytes: z.number(),
+  modifiedAt: z.iso.datetime(),
+  /** Digest of the inputs of its tables: equal digests mean equal rows. */
+  content: z.string(),
+  /** Digest of its schema `meta`, without run ids and times. */
+  meta: z.string(),
+})
+
+const shape = z.object({ files: z.array(z.preprocess(inCamelCase, record)) })
 
 /** The record of a file that a run published. Times are ISO 8601, UTC. */
-export interface PublishedRecord {
-  readonly runId: string
-  readonly builtAt: string
-  /** The point in time whose data it holds; null: all that had landed. */
-  readonly asOf: string | null
-  /** SHA-256 of its bytes, hex. */
-  readonly sha256: string
-  readonly bytes: number
-  readonly modifiedAt: string
-  /** Digest of the inputs of its tables: equal digests mean equal rows. */
-  readonly content: string
-  /** Digest of its schema `meta`, without run ids and times. */
-  readonly meta: string
-}
+export type PublishedRecord = Readonly<z.infer<typeof record>>
 
 /** Whether the file at the published path is the recorded one. */
 export type Verdict =
   | { readonly state: 'published'; readonly record: PublishedRecord }
   | { readonly state: 'absent' }
   | { readonly state: 'changed'; readonly reason: string }
-
-const shape = z.object({
-  files: z.array(
-    z.object({
-      run_id: z.string(),
-      built_at: z.iso.datetime(),
-      as_of: z.iso.datetime().nullable(),
-      sha256: z.string(),
-      bytes: z.number(),
-      modified_at: z.iso.datetime(),
-      content: z.string(),
-      meta: z.string(),
-    }),
-  ),
-})
 
 /** `<data>/state/warehouse.duckdb.json`, for `<data>/warehouse.duckdb`. */
 export function recordPath(target: string): string {
@@ -49,15 +39,7 @@ export function recordPath(target: string): string {
 /** The records of published files that still exist, oldest first. */
 export async function readRecords(target: string): Promise<PublishedRecord[]> {
   const { data } = shape.safeParse(await readJson(recordPath(target), () => undefined))
-  return (data?.files ?? []).map(
-    ({ run_id: runId, built_at: builtAt, as_of: asOf, modified_at: modifiedAt, ...rest }) => ({
-      runId,
-      builtAt,
-      asOf,
-      modifiedAt,
-      ...rest,
-    }),
-  )
+  return data?.files ?? []
 }
 
 /** Call this before replacing a file, so that no crash leaves an unrecorded file in place. */
@@ -65,13 +47,7 @@ export async function writeRecords(
   target: string,
   records: readonly PublishedRecord[],
 ): Promise<void> {
-  const files = records.map(({ runId, builtAt, asOf, modifiedAt, ...rest }) => ({
-    run_id: runId,
-    built_at: builtAt,
-    as_of: asOf,
-    ...rest,
-    modified_at: modifiedAt,
-  }))
+  const files = records.map(inSnakeCase)
   await writeAtomic(recordPath(target), `${JSON.stringify({ files }, null, 2)}\n`)
 }
 
@@ -127,22 +103,18 @@ async function statusOf(path: string): Promise<Stats | undefined> {
   return orIfMissing(lstat(path), undefined)
 }
 
-const rollbackShape = z.object({
-  run_id: z.string(),
-  rolled_back_at: z.iso.datetime(),
-  from: z.string().nullable(),
-  to: z.string(),
-})
+const rollback = z
+  .object({
+    run_id: z.string(),
+    rolled_back_at: z.iso.datetime(),
+    /** The run that built the file which was published before; null: it could not be read. */
+    from: z.string().nullable(),
+    to: z.string(),
+  })
+  .transform(({ run_id: runId, rolled_back_at: at, ...runs }) => ({ runId, at, ...runs }))
 
 /** A rollback: which run restored the file of which run. */
-export interface Rollback {
-  readonly runId: string
-  /** ISO 8601, UTC. */
-  readonly at: string
-  /** The run that built the file which was published before; null: it could not be read. */
-  readonly from: string | null
-  readonly to: string
-}
+export type Rollback = Readonly<z.output<typeof rollback>>
 
 function rollbackPath(dataFolder: string): string {
   return join(dataFolder, 'state', 'rollback.json')
@@ -150,10 +122,7 @@ function rollbackPath(dataFolder: string): string {
 
 /** The last rollback. It is in effect while the file that it restored is the published one. */
 export async function readRollback(dataFolder: string): Promise<Rollback | undefined> {
-  const value = await readJson(rollbackPath(dataFolder), () => undefined)
-  const { data } = rollbackShape.safeParse(value)
-  if (data === undefined) return undefined
-  return { runId: data.run_id, at: data.rolled_back_at, from: data.from, to: data.to }
+  return rollback.safeParse(await readJson(rollbackPath(dataFolder), () => undefined)).data
 }
 
 export async function writeRollback(

@@ -3,7 +3,7 @@ import { copyFile, link, lstat, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import {
   fromPathSegment,
-  listIfThere,
+  namesEnding,
   orIfMissing,
   makeReadOnly,
   removeFile,
@@ -27,7 +27,6 @@ interface Publication extends Pick<
   PublishedRecord,
   'runId' | 'builtAt' | 'asOf' | 'content' | 'meta'
 > {
-  /** The published file. */
   readonly target: string
   /** The record of the file in place, if it is verified as published; else null. */
   readonly present: PublishedRecord | null
@@ -49,11 +48,7 @@ function keptPath(target: string, runId: string): string {
 /** The kept files, oldest first: the id of a run begins with its time. */
 export async function keptFiles(target: string): Promise<KeptFile[]> {
   const folder = publishedFolder(target)
-  const names = (await listIfThere(folder))
-    .filter((entry) => entry.isFile() && !entry.name.startsWith('.'))
-    .map(({ name }) => name)
-    .filter((name) => name.endsWith(ENDING))
-    .sort()
+  const names = await namesEnding(folder, ENDING)
   return Promise.all(
     names.map(async (name) => {
       const path = join(folder, name)

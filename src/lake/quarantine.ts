@@ -76,7 +76,6 @@ export async function readThrough(path: string): Promise<Reading> {
   }
 }
 
-/** The intervals whose file is not in the lake. */
 export function intervalsWithoutFile(
   intervals: Iterable<Interval>,
   inLake: readonly RawDay[],
@@ -176,7 +175,6 @@ function freeName(path: string): string {
   return free
 }
 
-/** The number of files in quarantine. */
 export async function quarantined(dataFolder: string): Promise<number> {
   const folder = join(dataFolder, 'quarantine')
   if (!existsSync(folder)) return 0

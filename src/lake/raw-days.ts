@@ -65,7 +65,6 @@ export async function rawDays(dataFolder: string, orgId: string): Promise<RawDay
   return days
 }
 
-/** The merged files of one resource. */
 export async function mergedFiles(
   dataFolder: string,
   orgId: string,

@@ -53,7 +53,6 @@ interface AnalyticsEntry extends Items {
   readonly sizeField?: string
 }
 
-/** A resource of analytics. */
 export type Resource = AnalyticsEntry &
   Readonly<{ name: string; endpoint: string; grain: 'days' | 'users' }>
 
@@ -294,7 +293,6 @@ export function isOfUsers(resource: string): boolean {
   return ANALYTICS[resource]?.grain === 'users'
 }
 
-/** How base reads the items of each resource. */
 export const ITEMS: Readonly<Record<string, Items>> = { ...ANALYTICS, ...ENTITY_ENTRIES }
 
 /** The resource that each base entity is made from. */

@@ -1,45 +1,36 @@
 import { join } from 'node:path'
 import { z } from 'zod'
-import { fromPathSegment, listIfThere, pathSegment, readJson, writeAtomic } from '../lib/files.ts'
+import { fromPathSegment, namesEnding, pathSegment, readJson, writeAtomic } from '../lib/files.ts'
 import type { Warn } from '../lib/world.ts'
 import type { Learned, LearnedLimit } from '../lib/learned.ts'
 
-/** State that a run saves for the next one, one file per organisation. */
-interface StateFile<T> {
-  /** Undefined if the file is missing or unreadable: the next write replaces it. */
-  readonly read: (dataFolder: string, name: string, warn?: Warn) => Promise<T | undefined>
-  /** The values of all organisations that have one. */
-  readonly readAll: (dataFolder: string) => Promise<ReadonlyMap<string, T>>
-  readonly write: (dataFolder: string, name: string, value: T) => Promise<void>
-}
-
-/** `<data>/state/<folder>/<name>.json`. */
-export function stateFile<T>(folder: string, schema: z.ZodType<T>, indent = 2): StateFile<T> {
+/** State that a run saves for the next one, one file per organisation: `<data>/state/<folder>/<name>.json`. */
+export function stateFile<T>(folder: string, schema: z.ZodType<T>, indent = 2) {
   const folderIn = (dataFolder: string): string => join(dataFolder, 'state', folder)
   const pathIn = (dataFolder: string, name: string): string =>
     join(folderIn(dataFolder), `${pathSegment(name)}.json`)
-  const read: StateFile<T>['read'] = async (dataFolder, name, warn = () => undefined) =>
+  const read = async (dataFolder: string, name: string, warn: Warn = () => undefined) =>
     schema.safeParse(await readJson(pathIn(dataFolder, name), warn)).data
   return {
+    /** Undefined if the file is missing or unreadable: the next write replaces it. */
     read,
-    readAll: async (dataFolder) => {
+    /** The values of all organisations that have one. */
+    readAll: async (dataFolder: string): Promise<ReadonlyMap<string, T>> => {
       const all = new Map<string, T>()
-      for (const file of await listIfThere(folderIn(dataFolder))) {
-        if (!file.name.endsWith('.json')) continue
-        const name = fromPathSegment(file.name.slice(0, -'.json'.length))
+      for (const file of await namesEnding(folderIn(dataFolder), '.json')) {
+        const name = fromPathSegment(file.slice(0, -'.json'.length))
         const value = await read(dataFolder, name)
         if (value !== undefined) all.set(name, value)
       }
       return all
     },
-    write: async (dataFolder, name, value) => {
+    write: async (dataFolder: string, name: string, value: T): Promise<void> => {
       const text = JSON.stringify(z.encode(schema, value), null, indent)
       await writeAtomic(pathIn(dataFolder, name), `${text}\n`)
     },
   }
 }
 
-/** An object of values as a map of them. */
 export function mapOf<T>(value: z.ZodType<T, T>): z.ZodType<ReadonlyMap<string, T>> {
   return z.codec(z.record(z.string(), value), z.custom<ReadonlyMap<string, T>>(), {
     decode: (object) => new Map(Object.entries(object)),
@@ -94,5 +85,4 @@ export type WindowSize = Readonly<z.infer<typeof windowSize>>
 /** By resource. Absent: not requested since a window of any was refused for its width. */
 export type KnownWindowSizes = ReadonlyMap<string, WindowSize>
 
-/** The window sizes learned for an organisation. */
 export const learnedSizes = stateFile<KnownWindowSizes>('windows', mapOf(windowSize))

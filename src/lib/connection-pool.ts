@@ -2,7 +2,6 @@ import PQueue from 'p-queue'
 import type { Database } from './duckdb.ts'
 
 interface PoolOptions<Worker> {
-  /** Maximum number of connections. */
   readonly concurrency: number
   readonly open: () => Promise<Database>
   /** Prepares a new connection, and returns what works with it. */

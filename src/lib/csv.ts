@@ -10,13 +10,6 @@ export function delimiterOf(header: string): string {
   return DELIMITERS.reduce((best, each) => (count(each) > count(best) ? each : best))
 }
 
-interface CsvLine {
-  /** From 1, the header included. */
-  readonly number: number
-  /** The fields by column, trimmed. @throws UsageError for a broken line. */
-  readonly fields: () => Readonly<Record<string, string>>
-}
-
 /**
  * Reads a CSV file with one record per line. The first line names the columns and shows the
  * delimiter; fields may be quoted. Returns the column names in lower case, and the other lines
@@ -38,13 +31,14 @@ export function readCsv(text: string, file: string) {
   }
   const numbered = lines.map((line, index) => ({ line, number: index + 2 }))
   return {
-    /** The first line as it is. */
     header,
     columns,
     lines: numbered
       .filter(({ line }) => line.trim() !== '')
-      .map(({ line, number }): CsvLine => ({
+      .map(({ line, number }) => ({
+        /** From 1, the header included. */
         number,
+        /** The fields by column, trimmed. @throws UsageError for a broken line. */
         fields: () => recordOf(fieldsOf(line, delimiter), columns, delimiter),
       })),
   }

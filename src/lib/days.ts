@@ -80,7 +80,6 @@ export function freshnessOf(ageMs: number, limits: FreshnessLimits): Freshness {
   return isOver(limits.warnAfterSeconds) ? 'warn' : 'pass'
 }
 
-/** The age of the newest row and its limit, in words. */
 export function ageText(ageMs: number, limits: FreshnessLimits): string {
   const limit = limits.warnAfterSeconds ?? limits.errorAfterSeconds ?? 0
   return `its newest row was fetched ${spanOf(ageMs / 1000)} ago, expected within ${spanOf(limit)}`

@@ -27,7 +27,6 @@ interface OpenOptions {
   readonly readOnly?: boolean
   /** DuckDB's own limit, for example `256MB`; the process uses about 100 MB more. Default: the limit of queries. */
   readonly memoryLimit?: string
-  /** Default: the number for queries. */
   readonly threads?: number
   /** Where queries spill beyond the memory limit, within the spill limit of the process. */
   readonly tempDirectory?: string

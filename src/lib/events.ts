@@ -170,7 +170,6 @@ type EventMap = { readonly [Event in RunEvent as Event['type']]: Event }
 
 export type EventOf<Type extends RunEvent['type']> = EventMap[Type]
 
-/** Functions that handle events, by type. */
 export type Handlers<Others extends unknown[], Result> = {
   readonly [Type in RunEvent['type']]?: (event: EventMap[Type], ...others: Others) => Result
 }

@@ -242,6 +242,13 @@ export async function listIfThere(path: string): Promise<Dirent[]> {
   return orIfMissing(readdir(path, { withFileTypes: true }), [])
 }
 
+/** The names of the files in a folder that have this ending, without hidden ones, sorted. */
+export async function namesEnding(folder: string, ending: string): Promise<string[]> {
+  const files = (await listIfThere(folder)).filter((entry) => entry.isFile())
+  const names = files.map(({ name }) => name)
+  return names.filter((name) => name.endsWith(ending) && !name.startsWith('.')).sort()
+}
+
 /** The result of work on a file, or `otherwise` if the file does not exist. */
 export async function orIfMissing<T, U>(work: Promise<T>, otherwise: U): Promise<T | U> {
   return work.catch((error: unknown) => {
@@ -275,7 +282,6 @@ export interface FileSums {
   readonly crc32: number
 }
 
-/** Syncs a file and computes its sums. */
 export async function syncedSums(path: string): Promise<FileSums> {
   const hash = createHash('sha256')
   let sum = 0

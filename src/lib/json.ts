@@ -144,7 +144,6 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Parses a JSON object; undefined for any other text. */
 export function jsonObject(text: string): object | undefined {
   try {
     const value: unknown = JSON.parse(text)
@@ -154,7 +153,6 @@ export function jsonObject(text: string): object | undefined {
   }
 }
 
-/** The value of a field; undefined if `value` is no object or has no such field. */
 export function fieldOf(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null) return undefined
   return Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined

@@ -31,7 +31,6 @@ export interface LeaseOptions {
   readonly warn: Warn
   /** Called as soon as the lease is known to be lost. */
   readonly onLost?: (error: LockedError) => void
-  /** Default: the place of this process. */
   readonly place?: Place
   /** How often the lease is renewed. Default 5 s. */
   readonly beatMs?: number

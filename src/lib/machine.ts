@@ -32,28 +32,7 @@ export interface DatabaseLimits {
   readonly memoryLimit: string
 }
 
-/** The limits of each stage. */
-export interface Limits {
-  readonly threads: Bound
-  /** Bytes for the databases of any stage. */
-  readonly memory: Bound
-  readonly landing: DatabaseLimits
-  readonly base: {
-    readonly memoryLimit: string
-    /** A row is read as a whole, and can name a hundred thousand people. */
-    readonly memoryForHugeRows: string
-    /** The number of concurrent statements, each on one thread. */
-    readonly concurrency: number
-  }
-  /** Models and their checks, and the comparison of `verify`. */
-  readonly build: DatabaseLimits
-  readonly query: DatabaseLimits
-  /** Verifying many raw files together, and one alone. */
-  readonly verification: DatabaseLimits
-  readonly verificationOfOne: DatabaseLimits
-  /** Bytes that a database may spill; null: DuckDB's own limit. */
-  readonly spill: number | null
-}
+export type Limits = Readonly<ReturnType<typeof limitsOf>>
 
 const MB = 1_000_000
 
@@ -67,7 +46,7 @@ export const LEAST_MEMORY = 256 * MB
  * The limits of the stages of a process. Landing and base need little memory on any machine;
  * a build needs more with more threads, and may use all that the configuration allows.
  */
-export function limitsOf(machine: Machine, settings: MachineSettings): Limits {
+export function limitsOf(machine: Machine, settings: MachineSettings) {
   const { processors, processorQuota, memoryLimit, freeDisk } = machine
   const threads = least([
     { value: processors, from: 'the machine' },
@@ -83,19 +62,24 @@ export function limitsOf(machine: Machine, settings: MachineSettings): Limits {
   const forBuild = settings.memory === null ? Math.max(2, threads.value) * 512 * MB : Infinity
   return {
     threads,
+    /** Bytes for the databases of any stage. */
     memory,
     landing: { threads: Math.min(threads.value, 8), memoryLimit: atMost(512 * MB) },
     base: {
       memoryLimit: atMost(256 * MB),
+      /** A row is read as a whole, and can name a hundred thousand people. */
       memoryForHugeRows: atMost(4000 * MB),
       // concurrent statements take less CPU time than one on several threads; they are few,
       // because they share the memory
       concurrency: Math.min(threads.value, 4),
     },
+    /** Models and their checks, and the comparison of `verify`. */
     build: { threads: threads.value, memoryLimit: atMost(forBuild) },
     query: { threads: threads.value, memoryLimit: atMost(Infinity) },
+    /** Verifying many raw files together, and one alone. */
     verification: { threads: Math.min(threads.value, 2), memoryLimit: atMost(512 * MB) },
     verificationOfOne: { threads: 1, memoryLimit: atMost(128 * MB) },
+    /** Bytes that a database may spill; null: DuckDB's own limit. */
     spill: freeDisk === null ? null : Math.floor(freeDisk / 2),
   }
 }

@@ -18,7 +18,6 @@ export function statement(name: string): string {
   return readFileSync(join(packageRoot, 'sql', `${name}.sql`), 'utf8')
 }
 
-/** The package's version. */
 export const version = String(
   fieldOf(JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')), 'version'),
 )

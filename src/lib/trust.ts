@@ -189,12 +189,10 @@ export function configuredUmask(
 function required(text: string, where: string): number {
   const mask = maskOf(text)
   if (mask !== undefined) return mask
-  throw new UsageError(
-    `${where}: '${text}' is not a mask that denies access to everyone but owner and group`,
-    {
-      hint: 'For example 027: the group can read. The default is 077: only the owner can read.',
-    },
-  )
+  const problem = 'is not a mask that denies access to everyone but owner and group'
+  throw new UsageError(`${where}: '${text}' ${problem}`, {
+    hint: 'For example 027: the group can read. The default is 077: only the owner can read.',
+  })
 }
 
 function maskOf(text: string): number | undefined {

@@ -39,7 +39,6 @@ export async function wholeBody(body: Body): Promise<Uint8Array> {
 /** Reports what is wrong and stops nothing. */
 export type Warn = (message: string) => void
 
-/** Warns by an event. */
 export function warner({ emit }: Pick<World, 'emit'>, about?: WarningSubject): Warn {
   return (message) => {
     emit({ type: 'warning', message, ...(about === undefined ? {} : { about }) })

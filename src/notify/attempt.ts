@@ -15,7 +15,6 @@ export interface Message {
   readonly input: string
 }
 
-/** The result of an attempt to deliver a message. */
 export type Attempt =
   | { readonly kind: 'delivered' }
   /** Another attempt would not help. */

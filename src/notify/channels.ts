@@ -69,7 +69,6 @@ export function secretOf(variable: string | undefined, environment: Environment)
   return (variable === undefined ? '' : (environment[variable] ?? '')).trim()
 }
 
-/** The variables that a channel names and that are missing or empty in this environment. */
 export function missingIn(channel: Channel, environment: Environment): readonly string[] {
   const named = Object.entries(channel).flatMap(([field, value]) =>
     field.endsWith('_env') && typeof value === 'string' ? [value] : [],
@@ -77,7 +76,6 @@ export function missingIn(channel: Channel, environment: Environment): readonly 
   return named.filter((each) => secretOf(each, environment) === '')
 }
 
-/** The missing variables of all channels of a configuration. */
 export function missingVariables(
   { channels }: { readonly channels: Readonly<Record<string, Channel>> },
   environment: Environment,

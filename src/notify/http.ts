@@ -79,11 +79,7 @@ async function post(
     return refused(`${variable} is not an https URL (plain http is accepted for this machine only)`)
   }
   try {
-    const {
-      status,
-      headers: answered,
-      body: answer,
-    } = await world.fetch({
+    const answer = await world.fetch({
       method: 'POST',
       url,
       headers: {
@@ -98,11 +94,12 @@ async function post(
       maxBytes: MAX_ANSWER_BYTES,
       signal: world.hangUp,
     })
-    await wholeBody(answer)
+    const { status } = answer
+    await wholeBody(answer.body)
     if (status >= 200 && status < 300) return DELIVERED
     const reason = `answered with ${status}`
     if (status < 500 && !PASSING.has(status)) return refused(reason)
-    return later(reason, retryAfterMs(answered, world.now()))
+    return later(reason, retryAfterMs(answer.headers, world.now()))
   } catch (error) {
     // Any part of the address may be secret.
     const { pathname, search } = new URL(url)

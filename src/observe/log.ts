@@ -125,7 +125,6 @@ function quarter(tally: Tally, event: RunEvent): string | undefined {
   return `${resource} ${digits(done)} of ${counted(all, 'day')}`
 }
 
-/** Removes secrets from a text. */
 type Redact = (text: string) => string
 
 /** Removes the given credentials in any spelling, and everything with the form of a key or a token. */

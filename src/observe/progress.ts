@@ -6,7 +6,6 @@ import { Tally, type Listener } from './summary.ts'
 import { addressing, aligned, duration, shrinkage } from './words.ts'
 
 interface ProgressOptions {
-  /** Writes to the terminal. */
   readonly write: Write
   /** Milliseconds since the epoch. */
   readonly now: () => number
@@ -18,7 +17,6 @@ interface ProgressOptions {
 
 export interface Progress {
   readonly listener: Listener
-  /** Removes the live lines. */
   readonly stop: () => void
 }
 

@@ -108,29 +108,21 @@ export function ended(record: RunRecord): RunRecord {
   return record.status === 'running' ? { ...record, status: 'killed' } : record
 }
 
-interface RunRecords {
-  /** Oldest first. */
-  readonly records: readonly RunRecord[]
-  /** Files that are no run records, and why. */
-  readonly skipped: readonly { readonly file: string; readonly reason: string }[]
-}
-
-/** Writes `<folder>/<run_id>.json` atomically. */
 export async function writeRunRecord(folder: string, record: RunRecord): Promise<void> {
   const path = join(folder, `${pathSegment(record.run_id)}.json`)
   await writeAtomic(path, `${JSON.stringify(record, null, 2)}\n`)
 }
 
-/** Every run record of the folder; none if it does not exist. */
-export async function readRunRecords(folder: string): Promise<RunRecords> {
+/** Every run record of the folder, oldest first; none if it does not exist. */
+export async function readRunRecords(folder: string) {
   const records: RunRecord[] = []
+  /** Files that are no run records, and why. */
   const skipped: { file: string; reason: string }[] = []
-  const files = (await listIfThere(folder)).filter(({ name }) => name.endsWith('.json'))
-  for (const { name: file } of files) {
+  const names = (await listIfThere(folder)).map(({ name }) => name)
+  for (const file of names.filter((name) => name.endsWith('.json'))) {
     try {
-      const { data, error } = runRecord.safeParse(
-        JSON.parse(await readFile(join(folder, file), 'utf8')),
-      )
+      const text = await readFile(join(folder, file), 'utf8')
+      const { data, error } = runRecord.safeParse(JSON.parse(text))
       if (error === undefined) records.push(data)
       else skipped.push({ file, reason: z.prettifyError(error) })
     } catch (error) {

@@ -28,10 +28,7 @@ export function renderSummary(summary: Summary): string {
     section('checks', listed(checks.map(checkLine))),
     section('published', publishedLines(record, unchanged)),
     section('exported', record.exports.map(exportLine)),
-    section(
-      'report',
-      record.reports.map(({ path, bytes }) => `${path} (${size(bytes)})`),
-    ),
+    section('report', record.reports.map(fileText)),
     section('warnings', withRest(chosen, warnings.length - chosen.length)),
     section('took', tookLines(record)),
   ].flat()
@@ -105,7 +102,11 @@ function builtLines(summary: Summary): string[] {
 
 function publishedLines({ published }: RunRecord, unchanged: string | null): string[] {
   if (unchanged !== null) return [`nothing new: ${unchanged} is up to date`]
-  return published === null ? [] : [`${published.path} (${size(published.bytes)})`]
+  return published === null ? [] : [fileText(published)]
+}
+
+function fileText({ path, bytes }: RunRecord['reports'][number]): string {
+  return `${path} (${size(bytes)})`
 }
 
 function exportLine({ target, path, tables, rows }: RunRecord['exports'][number]): string {

@@ -122,12 +122,10 @@ export class Tally {
     }
   }
 
-  /** The planned days of the resource. */
   planned(resource: string): number {
     return this.#planned.get(resource) ?? 0
   }
 
-  /** The reported days of the resource. */
   done(resource: string): number {
     return this.#intervals.get(resource)?.size ?? 0
   }

@@ -45,7 +45,6 @@ export function requestNote(id: string | null, error: string): string {
   return id === null || error.includes(id) ? '' : ` (request ${id})`
 }
 
-/** Says which hosts get requests for an organisation, and with which key. */
 export function addressing(addressed: EventOf<'organisation.addressed'>): string {
   const { name, addresses, keySource, others = 0 } = addressed
   const hosts = addresses.join(' and ')

@@ -203,7 +203,6 @@ export function defused(text: string): string {
   return formula.test(text) ? `'${text}` : text
 }
 
-/** `defused` as SQL, for a text expression. */
 export function defusedSql(expression: string): string {
   const runs = `regexp_matches(${expression}, ${literal(FORMULA)})`
   return `case when ${runs} then '''' || ${expression} else ${expression} end`

@@ -91,7 +91,6 @@ const EXPLAIN = /explain\b/iy
 /** `analyze`, or options in parentheses: `(analyze, format json)`. */
 const OPTIONS = /(?:analy[sz]e\b|verbose\b|\(\s*(?:analy[sz]e|verbose|format)\b[a-z_,\s]*\))/iy
 
-/** Splits a text into `explain` with its options, and the explained statement. */
 function splitExplain(sql: string): { readonly explain: string; readonly explained: string } {
   const start = afterBlank(sql, 0)
   const word = matchAt(EXPLAIN, sql, start)
@@ -161,10 +160,10 @@ function notASelect(sql: string): UsageError {
 }
 
 function otherFunction(name: string): UsageError {
-  return new UsageError(
-    `the query may read the published warehouse only: ${name}() reads or changes something else`,
-    { hint: TABLES_HINT },
-  )
+  const problem = `${name}() reads or changes something else`
+  return new UsageError(`the query may read the published warehouse only: ${problem}`, {
+    hint: TABLES_HINT,
+  })
 }
 
 function notOne(sql: string, count: number): UsageError {
@@ -180,14 +179,7 @@ function excerpt(sql: string): string {
 }
 
 /** A ready-made question, and the statement on the marts that answers it. */
-interface Analysis {
-  readonly name: string
-  /** The first line of its comment. */
-  readonly question: string
-  /** The rest of the comment: what is counted, how, and when the answer is empty. */
-  readonly notes: string
-  readonly sql: string
-}
+type Analysis = Readonly<ReturnType<typeof analysisIn>>
 
 /** The ready-made questions of `sql/analyses`, by name. */
 export function listAnalyses(): Analysis[] {
@@ -205,13 +197,13 @@ export function analysis(name: string): Analysis {
   throw new UsageError(`there is no ready-made question '${name}'`, { hint: hint.trim() })
 }
 
-/** The names and the questions, as a result of a query. */
 export function analysesTable(): Table {
   const rows = listAnalyses().map(({ name, question }) => [name, question])
   return { columns: ['name', 'question'], types: ['VARCHAR', 'VARCHAR'], rows }
 }
 
-function analysisIn(name: string): Analysis {
+/** The question is the first line of its comment; the notes say what is counted, how, and when nothing is. */
+function analysisIn(name: string) {
   const sql = statement(`analyses/${name}`)
   const comment = /^(?:-- .*\n)+/.exec(sql)?.[0] ?? ''
   const [question = '', ...notes] = comment.trimEnd().replaceAll(/^-- /gm, '').split('\n')

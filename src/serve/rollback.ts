@@ -12,7 +12,6 @@ import {
 import { keepPublished, keptFiles, putBack, type KeptFile } from '../lake/published.ts'
 import { openWarehouse, publishedBuild, type PublishedBuild } from './warehouse.ts'
 
-/** The published file, or an earlier one. */
 export interface PublishedFile extends KeptFile {
   /** When it was built, ISO 8601, UTC; null without a record. */
   readonly builtAt: string | null

@@ -70,9 +70,7 @@ export async function readStatus(
   )
   return {
     dataFolder,
-    /** Null while nothing is published. */
     published: await published(dataFolder),
-    /** The lease of a running writer. */
     running: isAlive ? lease : null,
     /** The lease that the next run takes over. */
     left: isAlive ? null : lease,

@@ -3,7 +3,6 @@ import { UsageError } from '../lib/errors.ts'
 import { suggestion } from '../lib/text.ts'
 import { publishedRows } from './warehouse.ts'
 
-/** The hint of an error about a table or a column. */
 export const TABLES_HINT =
   '`agent-warehouse tables` lists the tables, `agent-warehouse tables <name>` the columns of one.'
 

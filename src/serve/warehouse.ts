@@ -80,7 +80,6 @@ const freshnessRow = z.object({
   error_after_seconds: z.coerce.number().nullable(),
 })
 
-/** The freshness of a table of a source. */
 export type SourceFreshness = Readonly<Awaited<ReturnType<typeof readSourceFreshness>>[number]>
 
 /**

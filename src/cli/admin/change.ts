@@ -19,12 +19,10 @@ export type Ask = (client: ApiClient) => Promise<unknown>
 /** @throws UsageError if there is no terminal to ask on, and no --yes or --dry-run. */
 export function requireConsent(flags: Partial<ChangeFlags>, { ask }: Terminal): void {
   if (flags.yes === true || flags.dryRun === true || ask !== null) return
-  throw new UsageError(
-    'this command changes data on the platform, and there is no terminal to ask for confirmation',
-    {
-      hint: 'Use --yes to skip the question, or --dry-run to see what would be sent.',
-    },
-  )
+  const problem = 'there is no terminal to ask for confirmation'
+  throw new UsageError(`this command changes data on the platform, and ${problem}`, {
+    hint: 'Use --yes to skip the question, or --dry-run to see what would be sent.',
+  })
 }
 
 export interface Changing {

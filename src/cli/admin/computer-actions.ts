@@ -19,7 +19,6 @@ export const ON_COMPUTERS: Advice = {
 
 export const computerArgument = { computer: argument('id or name of the computer') }
 
-/** The computer of that id, or else of that name. */
 export async function computerOf({ client, clean }: Platform, idOrName: string): Promise<Clean> {
   const item = await client.computers.fetch(idOrName).catch((error: unknown) => {
     const isNoId = error instanceof ApiError && [400, 404, 422].includes(error.status)
@@ -35,7 +34,6 @@ function labelOf(computer: unknown): string {
 
 interface Action {
   readonly examples: readonly [string, string][]
-  /** What the person is asked to confirm. */
   readonly what: (label: string, computer: unknown) => string
   readonly ask: (client: ApiClient, computerId: string) => Promise<unknown>
   /** The result without secrets: fields for machines. */

@@ -37,13 +37,12 @@ const listComputers = platformCommand({
   },
 })
 
+const COMPUTER = '3c817680-7209-4c96-a3cd-7db1db9cbd67'
+
 const showComputer = platformCommand({
   examples: [
     ['$0 computers show build-farm', 'show a computer by name, with its provisioning steps'],
-    [
-      '$0 computers show 3c817680-7209-4c96-a3cd-7db1db9cbd67 --json',
-      'show a computer by id, as JSON as served',
-    ],
+    [`$0 computers show ${COMPUTER} --json`, 'show a computer by id, as JSON as served'],
   ],
   options: computerArgument,
   advice: ON_COMPUTERS,

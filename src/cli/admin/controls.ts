@@ -27,10 +27,8 @@ const listControls = platformCommand({
       }
       const listed = revisions.slice(0, limit)
       const rows = listed.map((each, index) => listRow(each, revisions[index + 1]))
-      return served(
-        listed,
-        tableText(['revision', 'updated_at', 'actor', 'changed'], rows, terminal),
-      )
+      const columns = ['revision', 'updated_at', 'actor', 'changed']
+      return served(listed, tableText(columns, rows, terminal))
     }
   },
 })

@@ -92,7 +92,6 @@ function userOf(entry: unknown): string {
   return textOf(fieldOf(entry, 'email')).toLowerCase()
 }
 
-/** A limit in words. */
 export function limitText(limit: Credits): string {
   return limit === null ? 'none' : digits(limit)
 }

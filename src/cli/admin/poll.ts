@@ -5,7 +5,6 @@ import { ReportedError, type Platform } from './platform.ts'
 
 const LAST_CHECK_MS = 60_000
 
-/** Options of commands that wait for something. */
 export function pollOptions(timeout: string) {
   return {
     timeout: textOr(timeout, 'how long to wait, such as 90s, 20m or 5h; then exit with 4'),
@@ -21,7 +20,6 @@ export function patienceOf({ timeout, interval }: PollFlags): number {
   return durationOf(timeout, '--timeout') + LAST_CHECK_MS
 }
 
-/** The state, and the outcome once there is one. */
 export interface Check<T> {
   readonly state: string
   readonly outcome?: T

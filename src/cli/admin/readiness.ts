@@ -20,13 +20,12 @@ const listReadiness = platformCommand({
   },
 })
 
+const REPORT = 'f6b097c1-14fb-4742-a07d-95e9a9821581'
+
 const showReadiness = platformCommand({
   examples: [
     ['$0 readiness show latest', 'show every criterion of the newest report'],
-    [
-      '$0 readiness show f6b097c1-14fb-4742-a07d-95e9a9821581 --json',
-      'show a report as JSON as served',
-    ],
+    [`$0 readiness show ${REPORT} --json`, 'show a report as JSON as served'],
   ],
   options: { report: argument('id of the report, or latest') },
   work: (flags, terminal) => async (platform) => {
@@ -36,10 +35,9 @@ const showReadiness = platformCommand({
       ({ value }) => wanted === 'latest' || fieldOf(value, 'reportId') === wanted,
     )
     if (report !== undefined) return { json: report.text, text: reportText(report.value, terminal) }
-    throw new UsageError(
-      `there is no readiness report '${wanted}' among ${reports.length} reports`,
-      { hint: 'agent-warehouse readiness list shows all reports.' },
-    )
+    const hint = 'agent-warehouse readiness list shows all reports.'
+    const among = `among ${reports.length} reports`
+    throw new UsageError(`there is no readiness report '${wanted}' ${among}`, { hint })
   },
 })
 
@@ -75,17 +73,11 @@ function createdAt({ value }: Clean): number {
   return typeof at === 'number' ? at : 0
 }
 
+const LIST_FIELDS = ['reportId', 'createdAt', 'repoUrl', 'branch', 'commitHash']
 const LIST_COLUMNS = 'report_id created_at repo_url branch commit passed of skipped'.split(' ')
 
 function listRow(report: unknown): unknown[] {
-  const [id, at, repo, branch, commit] = fieldsOf(
-    report,
-    'reportId',
-    'createdAt',
-    'repoUrl',
-    'branch',
-    'commitHash',
-  )
+  const [id, at, repo, branch, commit] = fieldsOf(report, ...LIST_FIELDS)
   const { passed, evaluated, skipped } = countsOf(report)
   const short = typeof commit === 'string' ? commit.slice(0, 12) : commit
   return [id, timeOf(at), repo, branch, short, passed, evaluated, skipped]

@@ -68,7 +68,6 @@ export function epochTime(value: unknown): unknown {
   return timeOf(value < 1e17 ? value / 1e3 : value / 1e6)
 }
 
-/** A value as text; nested values as JSON. */
 export function textOf(value: unknown): string {
   if (value === undefined) return ''
   return typeof value === 'string' ? value : JSON.stringify(value)

@@ -30,7 +30,6 @@ export async function sessionOf({ client, clean }: Platform, flags: SessionFlags
   return clean('sessions', items[0]?.text ?? '{}')
 }
 
-/** Its title and id, for people. */
 export function nameOf(session: unknown): string {
   const title = fieldOf(session, 'title')
   const id = textOf(fieldOf(session, 'sessionId'))

@@ -41,7 +41,6 @@ export function isSet(path: string): boolean {
   return SET.test(path)
 }
 
-/** The elements of a set, as JSON. */
 export function elementsOf(set: string | null): readonly string[] {
   const elements: unknown = set === null ? [] : JSON.parse(set)
   return Array.isArray(elements) ? elements.map((each) => JSON.stringify(each)) : []

@@ -83,7 +83,6 @@ const runCommand = defineCommand({
   run: (_, { environment, cwd }) => hooksRun(process.argv, { ...environment }, cwd),
 })
 
-/** What the agent reports of itself while it works. */
 export const hooks: Group = {
   entries: [
     ['install', "register hooks in the agent's settings file", hooksInstallCommand],

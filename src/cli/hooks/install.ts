@@ -132,10 +132,10 @@ export const hooksInstallCommand = defineCommand({
     return answerOf(place, change, { command: line, events: changes }, [
       `command   ${line}`,
       ...Object.entries(changes).map(([event, what]) => `${event.padEnd(14)}${what}`),
-      ...missingVariables(config.hooks, terminal.environment).map(
-        ({ variable, channel }) =>
-          `warning   ${variable} is not set here; channel '${channel}' needs it where the agent runs`,
-      ),
+      ...missingVariables(config.hooks, terminal.environment).map(({ variable, channel }) => {
+        const where = `channel '${channel}' needs it where the agent runs`
+        return `warning   ${variable} is not set here; ${where}`
+      }),
     ])
   },
 })

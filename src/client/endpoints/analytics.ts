@@ -1,8 +1,9 @@
 import type { DayRange } from '../../lib/days.ts'
 import { fieldOf } from '../../lib/json.ts'
+import { checkWhole } from '../../lib/numbers.ts'
 import { kindOf } from '../../lib/text.ts'
 import type { Body, HttpHead } from '../../lib/world.ts'
-import { checkWhole, Endpoints, readAnswer, utf8, withQuery } from '../http/call.ts'
+import { Endpoints, readAnswer, utf8, withQuery } from '../http/call.ts'
 import {
   validateMetadata,
   sliceEnvelope,
@@ -52,7 +53,6 @@ export interface AnalyticsAnswer extends AnswerMetadata {
 /** A page of users whose rows may be known: see `SummedEnvelope`. */
 export type UsersPage = AnswerMetadata & Omit<SummedEnvelope, 'rest'>
 
-/** Where an answer comes from. */
 export type AnswerOrigin = Pick<AnalyticsAnswer, 'request' | 'requestId'>
 
 /** Takes the rows of one answer while it comes. */

@@ -1,12 +1,5 @@
-import {
-  Endpoints,
-  checkWhole,
-  fetchItems,
-  withQuery,
-  type Caller,
-  type Served,
-  send,
-} from '../http/call.ts'
+import { Endpoints, fetchItems, withQuery, type Caller, type Served, send } from '../http/call.ts'
+import { checkWhole } from '../../lib/numbers.ts'
 import { ContradictionError } from '../errors.ts'
 import type {
   ControlChange,
@@ -66,10 +59,8 @@ function nextCursor(page: Served<ControlsPage>, seen: Set<string>): string | und
     return next
   }
   const what = (next ?? '') === '' ? 'there is no cursor' : 'the cursor was repeated'
-  throw new ContradictionError(
-    `GET ${page.request}: there are more revisions, but ${what}`,
-    page.requestId,
-  )
+  const problem = `there are more revisions, but ${what}`
+  throw new ContradictionError(`GET ${page.request}: ${problem}`, page.requestId)
 }
 
 /** The lowest global limit, in credits (PLATFORM_API, "Limits"). */
@@ -132,9 +123,8 @@ export function checkGlobalLimit(limit: Credits): void {
   if (limit === null) return
   checkInteger('the global limit', limit)
   if (limit >= MIN_GLOBAL_LIMIT) return
-  throw new UsageError(
-    `the global limit: ${limit} is not a whole number of at least ${MIN_GLOBAL_LIMIT}`,
-  )
+  const bound = `is not a whole number of at least ${MIN_GLOBAL_LIMIT}`
+  throw new UsageError(`the global limit: ${limit} ${bound}`)
 }
 
 /** @throws UsageError for a number that is no integer, or too large to be exact. */
@@ -145,6 +135,7 @@ function checkInteger(what: string, value: number | bigint): void {
 
 const GLOBAL = '/api/v0/organization/usage/limits/global'
 const USERS = '/api/v0/organization/usage/limits/users'
+const REPORTS = '/api/organization/maturity-level-reports'
 
 export interface ReadinessQuery {
   /** Reports of one repository. */
@@ -176,16 +167,11 @@ export class Readiness {
   async fetchPage(query: ReadinessQuery = {}): Promise<Served<ReadinessPage>> {
     const { repoId, limit, startAfter } = query
     if (this.#caller === null) {
-      throw new UsageError(
-        'readiness reports are on the web application host, and appUrl is not set',
-      )
+      const problem = 'and appUrl is not set'
+      throw new UsageError(`readiness reports are on the web application host, ${problem}`)
     }
     if (limit !== undefined) checkWhole('limit', limit, 1)
-    const path = withQuery('/api/organization/maturity-level-reports', {
-      repoId,
-      limit,
-      startAfter,
-    })
+    const path = withQuery(REPORTS, { repoId, limit, startAfter })
     return fetchItems<ReadinessPage>(this.#caller, path, { key: 'reports' })
   }
 

@@ -95,11 +95,7 @@ export function utf8(): InstanceType<typeof TextDecoder> {
  */
 export function readAnswer<T>(
   what: string,
-  {
-    method,
-    path,
-    requestId,
-  }: Pick<Call, 'method' | 'path'> & { readonly requestId: string | null },
+  call: Pick<Call, 'method' | 'path'> & { readonly requestId: string | null },
   { status, headers, body }: HttpHead & { readonly body: { readonly byteLength: number } },
   read: () => T,
 ): T {
@@ -107,12 +103,9 @@ export function readAnswer<T>(
     return read()
   } catch (error) {
     const type = headers['content-type'] ?? 'no content type'
-    const size = `${body.byteLength} bytes`
-    throw new BodyError(
-      `${method} ${path}: status ${status} but no ${what} (${type}, ${size}): ${messageOf(error)}`,
-      requestId,
-      { cause: error },
-    )
+    const found = `status ${status} but no ${what} (${type}, ${body.byteLength} bytes)`
+    const message = `${call.method} ${call.path}: ${found}: ${messageOf(error)}`
+    throw new BodyError(message, call.requestId, { cause: error })
   }
 }
 
@@ -143,13 +136,6 @@ export function withQuery(
     value === undefined ? [] : [[name, String(value)] satisfies [string, string]],
   )
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given).toString()}`
-}
-
-/** @throws UsageError for a number that is not whole or outside the bounds of the specification. */
-export function checkWhole(what: string, value: number, least: number, most = Infinity): void {
-  if (Number.isSafeInteger(value) && value >= least && value <= most) return
-  const bounds = most === Infinity ? `of at least ${least}` : `from ${least} to ${most}`
-  throw new UsageError(`${what}: ${value} is not a whole number ${bounds}`)
 }
 
 function callOf(base: string, method: Call['method'], path: string): Call {

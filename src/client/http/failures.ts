@@ -121,7 +121,6 @@ export function isTooSlow(error: unknown): boolean {
   return isTimeout(error) || (error instanceof ApiError && error.status === 504)
 }
 
-/** True if the request timed out. */
 export function isTimeout(error: unknown): boolean {
   return error instanceof TransportError && error.timedOut
 }

@@ -157,9 +157,8 @@ function encodingsOf(headers: Readonly<Record<string, string>>): string[] {
     .map((each) => each.trim().toLowerCase())
     .filter((each) => each !== '' && each !== 'identity')
   if (encodings.length <= MOST_ENCODINGS) return encodings
-  throw new Error(
-    `${encodings.length} content-encodings, but at most ${MOST_ENCODINGS} are decoded`,
-  )
+  const most = `at most ${MOST_ENCODINGS} are decoded`
+  throw new Error(`${encodings.length} content-encodings, but ${most}`)
 }
 
 function decoderOf(encoding: string): Transform {

@@ -244,7 +244,6 @@ function withoutSecrets({ status, headers }: HttpHead, secrets: KnownSecrets): H
   return { status, headers: Object.fromEntries(clean) }
 }
 
-/** The body without the secrets. */
 async function* filtered(
   body: Body,
   secrets: KnownSecrets,

@@ -135,7 +135,6 @@ export class RowScanner {
     return this.#isAtRowsValue && !this.#areRowsMet
   }
 
-  /** Where the array of the rows begins and ends, in characters of the answer. */
   get rowsAt(): readonly [begin: number, end: number] {
     return [this.#rowsBegin, this.#rowsEnd]
   }

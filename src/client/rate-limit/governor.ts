@@ -117,7 +117,6 @@ export class Governor {
     if (isTooLong && this.#deferral !== undefined) throw this.#deferral
   }
 
-  /** What was learned in this run or before. */
   learned(): Learned {
     const limit = this.#pacer.learned() ?? this.#before?.limit ?? null
     return { limit, concurrency: this.#concurrency.limit }
@@ -184,7 +183,6 @@ function quotasIn(headers: Headers, now: number): ReturnType<typeof quotasOf> {
 
 function tooLong({ waitMs, reason }: Hold): DeferredError {
   const seconds = Math.ceil(waitMs / 1000)
-  return deferral(
-    `${reason}; the next request may be sent in ${seconds} s, which is after the time limit`,
-  )
+  const next = `the next request may be sent in ${seconds} s, which is after the time limit`
+  return deferral(`${reason}; ${next}`)
 }

@@ -13,7 +13,6 @@ import type { LearnedLimit } from '../../lib/learned.ts'
 /** A possible refill rate, within half a step, and what it implies. */
 interface Candidate {
   readonly rate: number
-  /** The range of the number of missing tokens. */
   low: number
   high: number
   /** The range of the number of tokens in a full bucket. */
@@ -44,7 +43,6 @@ const SMALLEST = 1
 /** A bucket with fewer missing tokens is full, and refuses nothing. */
 const FULL = 0.1
 
-/** A full bucket whose rate and size are unknown. */
 export function unknownBucket(at: number): Bucket {
   const full = { low: 0, high: 0, least: SMALLEST, most: Infinity, error: 0 }
   return { at, candidates: RATES.map((rate) => ({ rate, ...full })) }

@@ -207,7 +207,6 @@ const NAMED: Readonly<Record<string, string>> = {
 const LONGEST_CHARACTER = 20
 
 interface Reading {
-  /** The text with its escapes decoded. */
   readonly read: string
   /** Where each escape ends, in the text and in `read`. */
   readonly ends: readonly { readonly text: number; readonly read: number }[]

@@ -73,7 +73,6 @@ function redactionOf(path: string, text: string): Redaction {
   })
 }
 
-/** A place in an item. */
 interface Place {
   /** Undefined if the place is not documented. */
   readonly rule: Rule | undefined

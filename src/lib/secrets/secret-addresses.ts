@@ -107,7 +107,6 @@ function decoded(value: string): string {
   }
 }
 
-/** True if a word looks random. */
 function isOpaque(value: string): boolean {
   return value.split(/[^A-Za-z0-9]+/).some((word) => word.length >= 16 && isRandom(word))
 }

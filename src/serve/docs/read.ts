@@ -29,7 +29,6 @@ interface Described {
   readonly label: string
   readonly unit: string
   readonly description: string
-  /** The usual mistake. */
   readonly mistake: string
 }
 

@@ -12,7 +12,6 @@ import { MANIFEST, replaceFolder } from './folder-swap.ts'
 import { readTables, type MartTable } from './tables.ts'
 
 interface ExportRequest {
-  /** The published warehouse's file. */
   readonly warehouse: string
   readonly target: ExportTarget
   /** The exports folder; the files go into its subfolder named after the target. */
@@ -41,7 +40,6 @@ interface ExportedTable extends MartTable {
   /** Next to the manifest; with the target `duckdb`, one file holds all tables. */
   readonly file: string
   readonly rows: number
-  /** Size of the file. */
   readonly bytes: number
   /** SHA-256 of the file, hex. */
   readonly sha256: string

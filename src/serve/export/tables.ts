@@ -50,7 +50,6 @@ export async function readTables(database: Database) {
   })
 }
 
-/** `"schema"."name"` */
 export function relationOf({ schema, name }: Pick<MartTable, 'schema' | 'name'>): string {
   return `${identifier(schema)}.${identifier(name)}`
 }

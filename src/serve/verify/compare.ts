@@ -175,15 +175,9 @@ const differenceRow = z.object({
 const rowKey = z.record(z.string(), z.string().nullable())
 
 function differenceOf({ name }: FactTable, row: Row): Difference {
-  const read = differenceRow.parse(row)
-  return {
-    table: name,
-    orgId: read.org_id,
-    day: read.activity_date,
-    key: rowKey.parse(JSON.parse(read.row_key)),
-    kind: read.column_name !== null ? 'value' : read.is_extra ? 'extra' : 'missing',
-    column: read.column_name,
-    warehouse: read.warehouse,
-    platform: read.platform,
-  }
+  const { org_id: orgId, activity_date: day, ...read } = differenceRow.parse(row)
+  const { row_key, is_extra, column_name: column, warehouse, platform } = read
+  const key = rowKey.parse(JSON.parse(row_key))
+  const kind = column !== null ? 'value' : is_extra ? 'extra' : 'missing'
+  return { table: name, orgId, day, key, kind, column, warehouse, platform }
 }

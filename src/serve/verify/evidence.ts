@@ -19,7 +19,6 @@ export interface DamagedFile extends Omit<ScopedInterval, 'isLanded'> {
 }
 
 export interface FilesVerification {
-  /** The number of verified files. */
   readonly files: number
   readonly damaged: readonly DamagedFile[]
 }

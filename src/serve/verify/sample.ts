@@ -41,7 +41,6 @@ export interface Scope {
 
 interface ScopeOptions {
   readonly orgId: string
-  /** The sampled days. */
   readonly days: readonly Day[]
   readonly resources: readonly string[]
   /** The organisation's intervals in the published warehouse, by `intervalKey`. */

@@ -19,7 +19,6 @@ export interface SampleChoice {
 }
 
 interface Sample {
-  /** The number of days to choose from. */
   readonly history: number
   readonly days: readonly Day[]
   /** The intervals in the warehouse: keys `resource/day`, by organisation. */
@@ -65,12 +64,10 @@ export async function chooseSample(
     last: last !== undefined && last < yesterday ? last : yesterday,
   })
   if (history.length === 0) {
-    throw new UsageError(
-      `there is no day to verify: the history goes from ${HISTORY_START} to ${yesterday}`,
-      {
-        hint: 'Choose other days with --from and --to.',
-      },
-    )
+    const problem = `the history goes from ${HISTORY_START} to ${yesterday}`
+    throw new UsageError(`there is no day to verify: ${problem}`, {
+      hint: 'Choose other days with --from and --to.',
+    })
   }
   return { history: history.length, days: daysOf(history, published, choice, random), published }
 }
@@ -96,7 +93,6 @@ interface VerifyOptions {
   readonly sample: Sample
   /** When it aborts, the comparison ends with an error. */
   readonly signal: AbortSignal
-  /** Makes the fact tables in the database in use from the sources. */
   readonly makeFacts: (
     database: Database,
     sourceSql: (source: string, table: string) => string,
