@@ -1,9 +1,13 @@
+import { isDay, type Day, type DayRange } from '../lib/days.ts'
+import { kindOf } from '../lib/text.ts'
 import type { World } from '../lib/world.ts'
 import {
   ContradictionError,
+  fieldOf,
   type AnswerMetadata,
   type AnswerOrigin,
   type ApiClient,
+  type ServedRow,
 } from '../client/index.ts'
 import type { IntervalRecorder } from './land/interval-recorder.ts'
 import type { Breaker } from './fetch/failures.ts'
@@ -30,8 +34,8 @@ export interface FetchContext extends LandingContext {
   readonly client: ApiClient
   /** Writes and reads the lake. */
   readonly database: LandingDatabase
-  /** Runs `work` on items in order, several at once. @throws the first error that aborts the run */
-  readonly forEach: <T>(items: readonly T[], work: (item: T) => Promise<unknown>) => Promise<void>
+  /** Requests under way at once; the governor bounds them further. */
+  readonly concurrency: number
   readonly breaker: Breaker
   readonly windowSizes: WindowSizes
   readonly confirmation: ConfirmationRule
@@ -66,4 +70,30 @@ export function nowThere({ world, skewMs }: LandingContext): number {
 export function originOf(context: LandingContext, answer: AnswerOrigin, page = 1): PageOrigin {
   const { request, requestId } = answer
   return { page, fetchedAt: nowThere(context), request, requestId, runId: context.runId }
+}
+
+/** @throws ContradictionError when the row has no day, or one that was not asked for. */
+export function dayOfRow(
+  answer: AnswerOrigin,
+  row: ServedRow,
+  ordinal: number,
+  range: DayRange,
+): Day {
+  const date = fieldOf(row.value, 'date')
+  if (date === range.first) return range.first // the one day of a page of users
+  const day = typeof date === 'string' ? date.slice(0, 10) : ''
+  if (!isDay(day)) throw contradiction(answer, ordinal, `'date' is ${kindOf(date)}, not a day`)
+  if (!isWithin(day, range)) {
+    throw contradiction(answer, ordinal, `'date' is ${day}, which was not requested`)
+  }
+  return day
+}
+
+/** Names the wrong row and the problem, never its content: rows contain personal data. */
+function contradiction(answer: AnswerOrigin, ordinal: number, what: string): ContradictionError {
+  return new ContradictionError(`GET ${answer.request}: row ${ordinal}: ${what}`, answer.requestId)
+}
+
+export function isWithin(day: Day, { first, last }: DayRange): boolean {
+  return day >= first && day <= last
 }

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
-import { addDays, dayOf, latest } from '../lib/days.ts'
+import { addDays, dayOf, latest, type Day } from '../lib/days.ts'
 import { type AppError, asError, CredentialError, DeferredError } from '../lib/errors.ts'
 import type { PlanReason } from '../lib/events.ts'
 import { warner, type World } from '../lib/world.ts'
 import type { ApiClient } from '../client/index.ts'
-import { intervalKey, type Ledger, type LedgerFile } from '../lake/ledger.ts'
+import { intervalKey, type Interval, type Ledger, type LedgerFile } from '../lake/ledger.ts'
 import {
   isSame,
   readOrganisations,
@@ -16,11 +16,12 @@ import { learnedSizes } from '../lake/state-file.ts'
 import type { EntitySelection } from './entities/context.ts'
 import { ownHooks } from './entities/hooks.ts'
 import { syncEntities } from './entities/sync.ts'
-import { isExpected, forEachLimit, type Stop } from './fetch/concurrency.ts'
+import { forEachLimit, isExpected, type Stop } from './fetch/concurrency.ts'
 import { IntervalRecorder } from './land/interval-recorder.ts'
 import { Breaker, abortsRun } from './fetch/failures.ts'
 import type { FetchContext } from './context.ts'
-import { fetchAll, completionListener } from './fetch/fetch.ts'
+import { fetchUsersDay, landingQueue, verifyPagesConsistent } from './fetch/users.ts'
+import { fetchRange } from './fetch/window.ts'
 import {
   isWrongAddress,
   organisationMismatch,
@@ -39,9 +40,9 @@ import { quarantineDamagedEntities } from './damaged-files.ts'
 import { removePageBuffers } from './land/buffer-paths.ts'
 import { forgetMissing, openLedger, stillMissing, type OpenLedger } from './open-ledger.ts'
 import { planSync, type FetchTask, type PlanOptions } from './plan/sync-plan.ts'
-import { RESOURCES } from '../lake/resources.ts'
+import { DAY_TOTALS, RESOURCES, type Resource } from '../lake/resources.ts'
 import type { ConfirmationRule } from './plan/volume-anomaly.ts'
-import { WindowSizes } from './plan/window-size.ts'
+import { spanOf, WindowSizes } from './plan/window-size.ts'
 
 export interface SyncOptions extends OrganisationOptions {
   readonly client: ApiClient
@@ -125,7 +126,7 @@ export async function syncOrganisation(options: SyncOptions): Promise<SyncResult
     skewSeconds: Math.round(identity.skewMs / 1000),
   })
   const opened = found.value ?? (await openLedger(dataFolder, orgId, warner(world)))
-  return execute(options, { orgId, servedAs }, identity, opened)
+  return landDue(options, { orgId, servedAs }, identity, opened)
 }
 
 /** The result of a run whose first request failed. @throws what aborts the run */
@@ -178,19 +179,20 @@ export async function failOrganisation(
   return { ...emptyResult(orgId), ...counts, stoppedBy }
 }
 
-async function execute(
+/** Plans what is due, and lands it. */
+async function landDue(
   options: SyncOptions,
   { orgId, servedAs }: Pick<KnownOrganisation, 'orgId' | 'servedAs'>,
   identity: Identity,
   { ledger, missing }: OpenLedger,
 ): Promise<SyncResult> {
-  const { client, world, dataFolder, runId, concurrency, database } = options
+  const { client, world, dataFolder, runId, concurrency, database, plan, listeners } = options
   const warn = warner(world)
   await forgetMissing(orgId, ledger, missing, warn)
   const now = world.now() + identity.skewMs
   const savedSizes = (await learnedSizes.read(dataFolder, orgId)) ?? new Map()
   const when = { today: identity.today, now }
-  const tasks = planSync(ledger.intervals, { ...options.plan, ...when, windowSizes: savedSizes })
+  const tasks = planSync(ledger.intervals, { ...plan, ...when, windowSizes: savedSizes })
   announce(tasks, orgId, world)
   // also keeps page buffers of days that --only or --from left out today
   const due = planSync(ledger.intervals, when)
@@ -204,14 +206,19 @@ async function execute(
     ...landing,
     client,
     database,
-    forEach: (items, work) => forEachLimit(items, concurrency, work),
+    concurrency,
     breaker: new Breaker(),
     windowSizes,
     confirmation,
     servedAs,
   }
+  recorder.reportMonths(missingDays(tasks), (month) => {
+    listeners?.onMonthComplete?.(orgId, month, ledger.intervals)
+  })
   const stop = await stopOf(async () => {
-    await fetchPlan(options, context, ledger, tasks)
+    const fetching = fetchTasks(context, tasks, plan.resources ?? RESOURCES)
+    listeners?.onFirstWait?.(orgId)
+    await fetching
     await fetchEntities(options, context, ledger)
   })
   const learned = windowSizes.learned(now)
@@ -219,6 +226,77 @@ async function execute(
   const counts = { ...recorder.counts, missing: stillMissing(missing, ledger.intervals) }
   const stoppedBy = stop ?? context.breaker.forbidden
   return { ...emptyResult(orgId), ...counts, isReached: true, stoppedBy }
+}
+
+/**
+ * Executes the plan. Users of a day are requested after its totals have landed, so that a change of
+ * the totals in between is noticed; everything else is requested immediately. Days that are not
+ * available are recorded as failed. `resources`: the selected ones.
+ *
+ * @throws errors that abort the run (see `abortsRun`), after the work in progress has landed.
+ */
+async function fetchTasks(
+  context: FetchContext,
+  tasks: readonly FetchTask[],
+  resources: readonly Resource[],
+): Promise<void> {
+  const { breaker, recorder, concurrency } = context
+  const isTotal = ({ resource }: FetchTask): boolean => DAY_TOTALS.includes(resource)
+  const users = tasks.filter(isUsers)
+  const others = tasks.filter((task) => !isTotal(task) && !isUsers(task))
+  const landing = landingQueue(context)
+  const landingTotals: Promise<void>[] = []
+  const fetchTask = async (task: FetchTask): Promise<void> => {
+    const { resource, range } = task
+    const days = daysOf([task])
+    const tripped = breaker.tripped(resource.name)
+    if (tripped !== undefined) await recorder.failed(resource.name, days, tripped)
+    else if (!isUsers(task)) await fetchRange(context, resource, days, spanOf(range))
+    else for (const day of days) await fetchUsersDay(context, landing, resource, day)
+  }
+  try {
+    await landDayTotals(context, tasks)
+    // Totals come first in order: all of them are in progress when users are requested.
+    await forEachLimit(
+      [...tasks.filter(isTotal), ...others, ...users],
+      concurrency,
+      async (task) => {
+        const outcomes = isUsers(task) ? await Promise.allSettled(landingTotals) : []
+        if (outcomes.some(({ status }) => status === 'rejected')) return
+        const fetching = fetchTask(task)
+        if (isTotal(task)) landingTotals.push(fetching)
+        await fetching
+      },
+    )
+    await landing.ended()
+    for (const resource of resources)
+      if (resource.grain === 'users') await verifyPagesConsistent(context, landing, resource)
+  } finally {
+    await landing.ended()
+  }
+}
+
+/**
+ * Lands the totals of days whose users are about to be fetched, if these totals never landed
+ * and are not planned, as with `--only users`.
+ */
+async function landDayTotals(context: FetchContext, tasks: readonly FetchTask[]): Promise<void> {
+  const known = context.recorder.intervals
+  const usersDays = [...new Set(daysOf(tasks.filter(isUsers)))].sort()
+  await forEachLimit(DAY_TOTALS, context.concurrency, (total) => {
+    const planned = new Set(daysOf(tasks.filter(({ resource }) => resource.name === total.name)))
+    const isLanded = (day: Day): boolean => known.get(intervalKey(total.name, day))?.file != null
+    const days = usersDays.filter((day) => !planned.has(day) && !isLanded(day))
+    return fetchRange(context, total, days)
+  })
+}
+
+function isUsers({ resource }: FetchTask): boolean {
+  return resource.grain === 'users'
+}
+
+function daysOf(tasks: readonly FetchTask[]): Day[] {
+  return tasks.flatMap(({ days }) => days.map(({ day }) => day))
 }
 
 /** Returns the expected error that stops the run. @throws any other error */
@@ -232,19 +310,13 @@ async function stopOf(work: () => Promise<void>): Promise<Stop | null> {
   }
 }
 
-/** The resources of analytics. */
-async function fetchPlan(
-  { plan, listeners }: SyncOptions,
-  context: FetchContext,
-  { intervals }: LedgerFile,
-  tasks: readonly FetchTask[],
-): Promise<void> {
-  const done = completionListener(tasks, (month) => {
-    listeners?.onMonthComplete?.(context.orgId, month, intervals)
-  })
-  const fetching = fetchAll(context, tasks, plan.resources ?? RESOURCES, done)
-  listeners?.onFirstWait?.(context.orgId)
-  await fetching
+/** The days that are requested for another reason than a recheck. */
+function missingDays(tasks: readonly FetchTask[]): Pick<Interval, 'resource' | 'day'>[] {
+  return tasks.flatMap(({ resource, days }) =>
+    days.flatMap(({ day, reason }) =>
+      reason === 'recheck' ? [] : [{ resource: resource.name, day }],
+    ),
+  )
 }
 
 async function fetchEntities(
@@ -266,10 +338,9 @@ function confirmationRule({ plan }: OrganisationOptions, now: number): Confirmat
 
 /** The keys of the planned days of users, whose page buffers are kept. */
 function keysOfPaginated(tasks: readonly FetchTask[]): Set<string> {
-  const users = tasks.filter(({ resource }) => resource.grain === 'users')
-  return new Set(
-    users.flatMap(({ resource, days }) => days.map(({ day }) => intervalKey(resource.name, day))),
-  )
+  const keysOf = (task: FetchTask): string[] =>
+    daysOf([task]).map((day) => intervalKey(task.resource.name, day))
+  return new Set(tasks.filter(isUsers).flatMap(keysOf))
 }
 
 /** Records every due day as failed, by the platform's clock as last seen. Returns their number. */
@@ -284,13 +355,7 @@ async function failDue(
   const tasks = planSync(ledger.intervals, { ...options.plan, today: dayOf(now), now })
   announce(tasks, orgId, world)
   const recorder = new IntervalRecorder(ledger, orgId, world, confirmationRule(options, now))
-  for (const task of tasks) {
-    await recorder.failed(
-      task.resource.name,
-      task.days.map(({ day }) => day),
-      failure,
-    )
-  }
+  for (const task of tasks) await recorder.failed(task.resource.name, daysOf([task]), failure)
   for (const resource of options.entities?.resources ?? []) {
     const isKnown = [...ledger.intervals.values()].some((each) => each.resource === resource)
     if (isKnown && resource !== 'hook_events')

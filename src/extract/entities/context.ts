@@ -38,7 +38,7 @@ export interface EntityLandingContext extends LandingContext {
 export interface EntityContext extends EntityLandingContext {
   readonly client: ApiClient
   readonly selection: EntitySelection
-  readonly forEach: FetchContext['forEach']
+  readonly concurrency: FetchContext['concurrency']
   readonly database: FetchContext['database']
 }
 

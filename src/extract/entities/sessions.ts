@@ -21,6 +21,7 @@ import { grouped } from '../../lib/grouped.ts'
 import { someOf } from '../../lib/text.ts'
 import { warner } from '../../lib/world.ts'
 import { mapOf, stateFile } from '../../lake/state-file.ts'
+import { forEachLimit } from '../fetch/concurrency.ts'
 import { abortsRun, isNotGranted } from '../fetch/failures.ts'
 
 /**
@@ -130,7 +131,8 @@ class IdRequests {
   ): Promise<void> {
     const room = MOST_A_NIGHT - this.#asked
     this.#left += Math.max(0, candidates.length - room)
-    await this.#context.forEach(candidates.slice(0, room), async (candidate) => {
+    const { concurrency } = this.#context
+    await forEachLimit(candidates.slice(0, room), concurrency, async (candidate) => {
       if (this.#isTripped()) {
         this.#left += 1
         return

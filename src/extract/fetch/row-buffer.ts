@@ -5,7 +5,7 @@ import type { AnswerOrigin, RowTaker } from '../../client/index.ts'
 import { removeFile } from '../../lib/files.ts'
 import { type DayContent, RowsDigest } from '../land/row-lines.ts'
 import type { PageOrigin, RawRow } from '../../lake/raw-days.ts'
-import { dayOfRow, isWithin } from './rows.ts'
+import { dayOfRow, isWithin } from '../context.ts'
 
 /** Collects the rows of the due days from an answer and skips the days in between. */
 export function takerOf(days: readonly Day[], range: DayRange, rows: RowBuffer): RowTaker {

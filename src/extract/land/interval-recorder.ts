@@ -1,4 +1,4 @@
-import type { Day } from '../../lib/days.ts'
+import { monthOf, type Day } from '../../lib/days.ts'
 import { messageOf } from '../../lib/errors.ts'
 import type { IntervalOutcome } from '../../lib/events.ts'
 import type { World } from '../../lib/world.ts'
@@ -18,6 +18,8 @@ export interface LandedInterval extends LandedDay {
   readonly witness?: string | null
 }
 
+type MissingDay = Pick<Interval, 'resource' | 'day'>
+
 /** Records intervals in the ledger of one organisation during a run, and emits events. */
 export class IntervalRecorder {
   readonly #ledger: LedgerFile
@@ -26,6 +28,9 @@ export class IntervalRecorder {
   readonly #confirmation: ConfirmationRule
   /** The last outcome of each interval in this run, by key. */
   readonly #outcomes = new Map<string, 'landed' | 'failed'>()
+  /** By month, the keys of missing intervals that have neither landed nor failed yet. */
+  readonly #missing = new Map<string, Set<string>>()
+  #onMonthComplete: (month: string) => void = () => undefined
 
   constructor(ledger: LedgerFile, orgId: string, world: World, confirmation: ConfirmationRule) {
     this.#ledger = ledger
@@ -53,6 +58,15 @@ export class IntervalRecorder {
   /** Whether any day of the resource has landed. */
   hasLanded(resource: string): boolean {
     return this.#of(resource).some(({ file }) => file !== null)
+  }
+
+  /** Calls `report` with each month of these days once all of them have landed or failed. */
+  reportMonths(missing: readonly MissingDay[], report: (month: string) => void): void {
+    for (const { resource, day } of missing) {
+      const keys = this.#missing.get(monthOf(day)) ?? new Set()
+      this.#missing.set(monthOf(day), keys.add(intervalKey(resource, day)))
+    }
+    this.#onMonthComplete = report
   }
 
   async landed(resource: string, landed: readonly LandedInterval[]): Promise<void> {
@@ -101,8 +115,8 @@ export class IntervalRecorder {
     ])
     const why = { error: messageOf(error), requestId: requestIdOf(error) }
     for (const { day } of failed) {
-      this.#outcomes.set(intervalKey(resource, day), 'failed')
       this.#world.emit({ type: 'interval.failed', orgId: this.#orgId, resource, day, ...why })
+      this.#ended(resource, day, 'failed')
     }
     for (const { day, rowCount } of kept) this.#finished(resource, day, 'unchanged', rowCount ?? 0)
     const [first, last] = [kept[0], kept.at(-1)]
@@ -152,9 +166,16 @@ export class IntervalRecorder {
   }
 
   #finished(resource: string, day: Day, outcome: IntervalOutcome, rows: number): void {
-    this.#outcomes.set(intervalKey(resource, day), 'landed')
     const what = { orgId: this.#orgId, resource, day, outcome, rows }
     this.#world.emit({ type: 'interval.finished', ...what })
+    this.#ended(resource, day, 'landed')
+  }
+
+  #ended(resource: string, day: Day, outcome: 'landed' | 'failed'): void {
+    const key = intervalKey(resource, day)
+    this.#outcomes.set(key, outcome)
+    const missing = this.#missing.get(monthOf(day))
+    if (missing?.delete(key) === true && missing.size === 0) this.#onMonthComplete(monthOf(day))
   }
 }
 

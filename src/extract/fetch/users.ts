@@ -3,10 +3,12 @@ import { messageOf } from '../../lib/errors.ts'
 import {
   ApiError,
   ContradictionError,
+  fieldOf,
   servedRow,
   userPages,
   type AnalyticsQuery,
   type AnswerOrigin,
+  type ServedRow,
   type UsersPage,
 } from '../../client/index.ts'
 import { intervalKey, type Interval, type Ledger } from '../../lake/ledger.ts'
@@ -14,15 +16,16 @@ import { writePageSums, type PageSums } from '../../lake/page-sums.ts'
 import { bufferPath } from '../land/buffer-paths.ts'
 import { PageBuffer } from '../land/page-buffer.ts'
 import type { DayContent } from '../land/row-lines.ts'
-import { nowThere, originOf, ownAnswer, type FetchContext } from '../context.ts'
+import { dayOfRow, nowThere, originOf, ownAnswer, type FetchContext } from '../context.ts'
+import { Background, forEachLimit } from './concurrency.ts'
 import { abortsRun, isForbidden } from './failures.ts'
 import type { LandedInterval } from '../land/interval-recorder.ts'
 import { landDays } from '../land/land-days.ts'
 import { DAY_TOTALS, type Resource } from '../../lake/resources.ts'
-import { entityOf, usersOfPage } from './rows.ts'
+import { fetchRange } from './window.ts'
 
 /** One day of users in progress. */
-export interface Pagination {
+interface Pagination {
   readonly resource: Resource
   readonly day: Day
   readonly buffer: PageBuffer
@@ -33,24 +36,35 @@ export interface Pagination {
    * differs. Rows of an equal page are not parsed.
    */
   landedPages: PageSums | null
-  /** To be called when the day has landed or failed. */
-  readonly onDone: () => void
+}
+
+/** Maximum users in memory of days that wait to land. A day counts as its users plus 1/32 of this. */
+const MOST_WAITING = 16_384
+
+/** Lands days whose pages are complete, while others are requested. */
+export type LandingQueue = Background<Pagination>
+
+export function landingQueue(context: FetchContext): LandingQueue {
+  return new Background({
+    work: (days) => landPaginations(context, days),
+    atOnce: 2,
+    sizeOf: ({ users }) => MOST_WAITING / 32 + users.size,
+    mostWaiting: MOST_WAITING,
+  })
 }
 
 /**
- * Fetches one day of users, page by page. An interrupted day resumes after its last page. A day
- * that is not available is recorded as failed, and null is returned; its pages are kept for the
+ * Fetches one day of users, page by page, and queues it to land. An interrupted day resumes after
+ * its last page. A day that is not available is recorded as failed; its pages are kept for the
  * next run, unless the pages themselves are wrong.
- *
- * @returns all pages, for `landPaginations`, which calls `onDone`.
  */
 export async function fetchUsersDay(
   context: FetchContext,
+  landing: LandingQueue,
   resource: Resource,
   day: Day,
-  onDone: () => void = () => undefined,
-): Promise<Pagination | null> {
-  const pagination = await openPagination(context, resource, day, onDone)
+): Promise<void> {
+  const pagination = await openPagination(context, resource, day)
   try {
     await readPages(context, pagination)
   } catch (error) {
@@ -58,12 +72,10 @@ export async function fetchUsersDay(
     if (isUseless) pagination.buffer.discard()
     if (abortsRun(error) && !isForbidden(error)) throw error
     context.breaker.failed(resource.name, error)
-    await context.recorder.failed(resource.name, [day], error)
-    onDone()
-    return null
+    return context.recorder.failed(resource.name, [day], error)
   }
   context.breaker.succeeded(resource.name)
-  return pagination
+  await landing.add(pagination)
 }
 
 /** Pages further apart than this are not one snapshot of the day. */
@@ -73,14 +85,13 @@ async function openPagination(
   context: FetchContext,
   resource: Resource,
   day: Day,
-  onDone: () => void,
 ): Promise<Pagination> {
   const users = new Set<string>()
   const path = bufferPath(context, resource.name, day, 'pages')
   const buffer = await PageBuffer.open(path, (item) => {
-    users.add(entityOf(servedRow(item)))
+    users.add(userOf(servedRow(item)))
   })
-  const pagination: Pagination = { resource, day, buffer, users, landedPages: null, onDone }
+  const pagination: Pagination = { resource, day, buffer, users, landedPages: null }
   const [first] = buffer.headers
   if (first === undefined || buffer.arePagesKnown)
     pagination.landedPages = await context.writer.landedPages(resource.name, day)
@@ -160,6 +171,21 @@ async function requestPages(context: FetchContext, pagination: Pagination): Prom
     return requestPages(context, pagination)
 }
 
+/** The users on a page of one day. A row without a user counts as a user of its own. */
+function usersOfPage(answer: AnswerOrigin, rows: readonly ServedRow[], day: Day): string[] {
+  return rows.map((row, ordinal) => {
+    dayOfRow(answer, row, ordinal, { first: day, last: day })
+    return userOf(row)
+  })
+}
+
+/** The key that a row of `/users` is counted by: its user id, or its text if it has none. */
+function userOf({ text, value }: ServedRow): string {
+  const id = fieldOf(value, 'user_id')
+  if (typeof id === 'number' || typeof id === 'boolean') return String(id)
+  return typeof id === 'string' && id !== '' ? id : text
+}
+
 /**
  * Called when a page differs from the landed day: reads the rows of earlier pages from the lake.
  *
@@ -178,7 +204,7 @@ async function readLandedPages(context: FetchContext, pagination: Pagination): P
       startAgain(pagination)
       return false
     }
-    for (const row of rows) pagination.users.add(entityOf(row))
+    for (const row of rows) pagination.users.add(userOf(row))
     buffer.addPage({ rows, sum: header.sum }, header)
   }
   return true
@@ -189,7 +215,7 @@ function idOf({ orgId }: FetchContext, { resource, day }: Pagination) {
 }
 
 /** Identifies the landed versions of a day's totals, without comparing times. */
-export function totalsVersion(ledger: Ledger, day: Day): string {
+function totalsVersion(ledger: Ledger, day: Day): string {
   return DAY_TOTALS.map(({ name }) => ledger.get(intervalKey(name, day))?.file ?? 'none').join(' ')
 }
 
@@ -201,10 +227,7 @@ function endless({ request, requestId }: AnswerOrigin): ContradictionError {
 }
 
 /** Lands days whose pages have all come, those of one resource together. */
-export async function landPaginations(
-  context: FetchContext,
-  all: readonly Pagination[],
-): Promise<void> {
+async function landPaginations(context: FetchContext, all: readonly Pagination[]): Promise<void> {
   const { recorder } = context
   const [first] = all
   if (first === undefined) return
@@ -229,7 +252,6 @@ export async function landPaginations(
   }
   for (const { buffer } of paginations) buffer.discard()
   if (intervals.length > 0) await recorder.landed(resource.name, intervals)
-  for (const { onDone } of paginations) onDone()
   const others = all.filter((each) => each.resource !== resource)
   await landPaginations(context, others)
 }
@@ -249,4 +271,83 @@ const NOT_ABOUT_THE_CURSOR = new Set([408, 413, 425, 429])
 function isRefusedCursor({ buffer }: Pagination, error: unknown): boolean {
   if (!(error instanceof ApiError) || buffer.cursors.length === 0) return false
   return error.status >= 400 && error.status < 500 && !NOT_ABOUT_THE_CURSOR.has(error.status)
+}
+
+/** How often a run reads a day whose totals keep changing, including the first time. */
+const MAX_ROUNDS = 3
+
+/**
+ * Requests again the totals of every day whose users came in several pages, one window per
+ * resource; skips days that came back unchanged. A day whose totals changed since its first
+ * page is fetched again, until its totals stay the same or MAX_ROUNDS is reached. A day whose
+ * totals are not available stays unverified, and the next run checks it again.
+ */
+export async function verifyPagesConsistent(
+  context: FetchContext,
+  landing: LandingQueue,
+  users: Resource,
+): Promise<void> {
+  const { recorder } = context
+  let unverified = [...recorder.intervals.values()].filter(isUnverified(users))
+  for (let round = 1; unverified.length > 0; round += 1) {
+    const before = new Map(recorder.intervals)
+    const days = unverified.map(({ day }) => day).sort()
+    const found = (verdict: Verdict): UnverifiedDay[] =>
+      unverified.filter((each) => verdictOf(each, before, recorder.intervals) === verdict)
+    try {
+      await forEachLimit(DAY_TOTALS, context.concurrency, (total) =>
+        fetchRange(context, total, days),
+      )
+    } finally {
+      await recorder.verified(found('consistent'))
+    }
+    const moved = found('moved')
+    const isLast = round === MAX_ROUNDS
+    for (const { day } of moved) warnOfMove(context, day, isLast)
+    if (isLast) return recorder.verified(moved)
+    await forEachLimit(moved, context.concurrency, ({ day }) =>
+      fetchUsersDay(context, landing, users, day),
+    )
+    await landing.ended()
+    unverified = moved.flatMap((each) => fetchedAgain(each, users, recorder.intervals))
+  }
+}
+
+/** A landed day whose pages are not yet known to come from one snapshot. */
+interface UnverifiedDay extends Interval {
+  readonly witness: string
+}
+
+function isUnverified({ name }: Resource): (interval: Interval) => interval is UnverifiedDay {
+  return (interval): interval is UnverifiedDay =>
+    interval.resource === name && typeof interval.witness === 'string'
+}
+
+type Verdict = 'consistent' | 'moved' | 'unknown'
+
+/** Compares the ledger before the totals were requested again with the one after. */
+function verdictOf({ day, witness }: UnverifiedDay, before: Ledger, after: Ledger): Verdict {
+  const areAnswered = DAY_TOTALS.every(({ name }) => {
+    const key = intervalKey(name, day)
+    const total = after.get(key)
+    const isAnswered = total?.error === null && total.attempts !== before.get(key)?.attempts
+    return isAnswered && total.suspect === undefined
+  })
+  if (!areAnswered) return 'unknown'
+  return witness === totalsVersion(after, day) ? 'consistent' : 'moved'
+}
+
+/** The day as it landed again; empty if that failed, or if the day has a single page now. */
+function fetchedAgain(before: UnverifiedDay, users: Resource, known: Ledger): UnverifiedDay[] {
+  const now = known.get(intervalKey(users.name, before.day))
+  if (now === undefined || now.attempts === before.attempts || now.error !== null) return []
+  return [now].filter(isUnverified(users))
+}
+
+function warnOfMove({ world }: FetchContext, day: Day, isLast: boolean): void {
+  const then = isLast
+    ? `it is kept after ${MAX_ROUNDS} attempts; a later recheck may change it`
+    : 'it is read again'
+  const message = `the totals of ${day} changed while its users were read: ${then}`
+  world.emit({ type: 'warning', message })
 }
