@@ -11,6 +11,7 @@ import { grouped, packed } from '../lib/grouped.ts'
 import { rawFolder } from '../lake/layout.ts'
 import { bytesOfVersion } from '../lake/merged.ts'
 import { processLimits } from '../lib/machine.ts'
+import type { BaseFiles } from './state.ts'
 
 export interface NormalizeOptions {
   /** The data folder whose raw is read. */
@@ -138,6 +139,8 @@ export function digestOf(texts: readonly string[]): string {
 
 /** A base file to write, and its sources. */
 export interface MonthTask extends BaseTask {
+  /** The base files of its organisation, to which the written one is added. */
+  readonly base: BaseFiles
   /** Days to copy from the existing file. */
   readonly reused: readonly DaySource[]
   /** All other days. */

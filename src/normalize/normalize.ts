@@ -1,21 +1,41 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
 import { allOrThrow, mapLimit } from '../lib/concurrency.ts'
-import { intervalKey, type Ledger } from '../lake/ledger.ts'
-import type { RawFile } from '../lake/layout.ts'
-import { isAnalytics } from '../lake/resources.ts'
+import { listLiteral, literal, type Database } from '../lib/duckdb.ts'
+import { AppError, messageOf } from '../lib/errors.ts'
+import { type FileSums, putInPlace, syncedSums, withTemporary } from '../lib/files.ts'
+import { grouped, packed } from '../lib/grouped.ts'
+import { statement, fill } from '../lib/package.ts'
 import { warner } from '../lib/world.ts'
+import { baseFile, type RawFile } from '../lake/layout.ts'
+import { intervalKey, type Ledger } from '../lake/ledger.ts'
+import { isAnalytics } from '../lake/resources.ts'
 import { BASE_ENTITIES } from './base-entities.ts'
-import { reportDrift } from './drift-news.ts'
-import type { BaseEngine, Worker } from './engine.ts'
-import { monthTask, writeGroup } from './month.ts'
 import {
   baseKey,
-  planBase,
-  type BaseTask,
-  type NormalizeOptions,
   groupsOf,
+  LIMITS,
+  placeOf,
+  planBase,
+  versionsOf,
+  type BaseEntity,
+  type BaseTask,
+  type EntityRows,
   type MonthGroup,
+  type MonthTask,
+  type NormalizeOptions,
 } from './base-plan.ts'
+import { DayBatch, DROP_PARSED, type DaySource } from './batch.ts'
+import type { Fields } from './documented.ts'
+import { reportDrift } from './drift-news.ts'
+import { SCHEMA_DRIFT } from './drift.ts'
+import type { BaseEngine, Worker } from './engine.ts'
 import { isIntact, readBaseState, writeBaseState, type BaseFiles } from './state.ts'
+
+const WRITE = statement('base/steps/month')
+const VERSIONS = statement('base/steps/month_versions')
+const PART = statement('base/steps/write')
 
 /** The existing base files of one organisation, compared with the record of what was written. */
 export async function openBase({
@@ -108,54 +128,223 @@ function without(ledger: Ledger, damaged: readonly RawFile[]): Ledger {
   return rest
 }
 
+/**
+ * Writes the months by groups, several at once. A failed group is repeated month by month at the
+ * end, with memory for huge rows; an error then names its month.
+ */
 async function writeMonths(planned: readonly Planned[], engine: BaseEngine): Promise<void> {
   const due = planned.filter(({ tasks }) => tasks.length > 0)
   const [first] = due
   if (first === undefined) return
-  const baseOf = new Map(due.map(({ options, base }) => [options.orgId, base]))
+  const { options } = first
   const save = (): Promise<unknown> =>
-    mapLimit(due, AT_ONCE, ({ options, base }) =>
-      writeBaseState(options.baseIn, options.orgId, base),
+    mapLimit(due, AT_ONCE, ({ options: { baseIn, orgId }, base }) =>
+      writeBaseState(baseIn, orgId, base),
     )
-  const tasks = due.flatMap(({ base, tasks }) =>
-    tasks.map((task) => ({ task, isReusable: isIntact(base.get(baseKey(task))) })),
-  )
-  for (const { task } of tasks) baseOf.get(task.options.orgId)?.delete(baseKey(task))
+  const months = await engine.use(async ({ database }) => {
+    const all = []
+    for (const { base, tasks } of due)
+      for (const task of tasks) all.push(await monthTask(database, task, base))
+    return all
+  })
+  for (const month of months) month.base.delete(baseKey(month))
   await save() // a killed run must not claim these files
   try {
-    const months = await engine.use(async ({ database }) => {
-      const all = []
-      for (const { task, isReusable } of tasks)
-        all.push(await monthTask(database, task, isReusable))
-      return all
-    })
-    const groups = await groupsOf(first.options.dataFolder, months)
-    await writeGroups(engine, groups, (worker, group) =>
-      writeGroup(first.options, worker, group, (task, file) => {
-        baseOf
-          .get(task.options.orgId)
-          ?.set(baseKey(task), { fingerprint: task.fingerprint, ...file })
-      }),
-    )
+    const failed: MonthGroup[] = []
+    const write = (group: MonthGroup): Promise<unknown> =>
+      engine.use((worker) => writeGroup(options, worker, group)).catch(() => failed.push(group))
+    await allOrThrow((await groupsOf(options.dataFolder, months)).map(write))
+    for (const month of failed.flat())
+      await engine.useWithRoom((worker) => writeGroup(options, worker, [month]))
   } finally {
     await save()
   }
 }
 
 /**
- * Processes all groups, several at once. A failed group is repeated month by month at the end,
- * with memory for huge rows; an error then names its month.
+ * Decides which days of a base month to make. Days with the same versions as in the existing
+ * file are copied from it if it is verified as intact: a row is made from its own day alone.
  */
-async function writeGroups(
-  engine: BaseEngine,
-  groups: readonly MonthGroup[],
-  write: (worker: Worker, group: MonthGroup) => Promise<void>,
+async function monthTask(database: Database, task: BaseTask, base: BaseFiles): Promise<MonthTask> {
+  const { entity, month, days, options } = task
+  const { baseIn, orgId } = options
+  const path = baseFile(baseIn, orgId, entity.name, month)
+  const versions = isIntact(base.get(baseKey(task)))
+    ? await writtenVersions(database, path, entity)
+    : new Map<string, string>()
+  const isAsWritten = (day: DaySource): boolean => versions.get(placeOf(day)) === versionsOf(day)
+  return {
+    ...task,
+    base,
+    reused: days.filter(isAsWritten),
+    due: days.filter((day) => !isAsWritten(day)),
+    parts: new Map<string, EntityRows | null>(),
+  }
+}
+
+const versionsShape = z.record(z.string(), z.string())
+
+/** The versions that the existing file was made from, by day; none if the statements changed. */
+async function writtenVersions(
+  database: Database,
+  path: string,
+  entity: BaseEntity,
+): Promise<ReadonlyMap<string, string>> {
+  const [metadata] = await database.rows(VERSIONS, { file: path })
+  const versions = metadata?.['versions']
+  if (metadata?.['made_by'] !== entity.statementsDigest() || typeof versions !== 'string') {
+    return new Map()
+  }
+  return new Map(Object.entries(versionsShape.parse(JSON.parse(versions))))
+}
+
+/**
+ * Makes a group's part of its base files, and writes the files that are complete then, each to
+ * a temporary file that is renamed. Reads raw once, one batch at a
+ * time. With several batches, what entities make waits in Parquet, so that memory depends on
+ * the batch and not on the month.
+ */
+async function writeGroup(
+  options: Pick<NormalizeOptions, 'dataFolder' | 'signal'>,
+  worker: Worker,
+  group: MonthGroup,
 ): Promise<void> {
-  const failed: MonthGroup[] = []
-  await allOrThrow(
-    groups.map((group) =>
-      engine.use((worker) => write(worker, group)).catch(() => failed.push(group)),
-    ),
+  const isAborted = (): boolean => options.signal?.aborted === true
+  if (isAborted()) return
+  const { database } = worker
+  // when a group is repeated, some of its files may have been written
+  const left = group.map((each) => ({
+    ...each,
+    tasks: each.tasks.filter(({ parts }) => parts.has(each.part)),
+  }))
+  const made = await makeParts(options, worker, left)
+  for (const { part, tasks } of left) {
+    for (const task of tasks) {
+      if (isAborted()) return
+      const rows = made.get(task.entity)
+      if (rows === undefined) throw new RangeError(`no batch returned rows of ${task.entity.name}`)
+      task.parts.set(part, rows)
+      if ([...task.parts.values()].includes(null)) continue
+      const file = await writeMonth(database, task)
+      task.base.set(baseKey(task), { fingerprint: task.fingerprint, ...file })
+      await release(database, task)
+    }
+  }
+}
+
+/** Removes the rows that no other task needs. */
+async function release(database: Database, { parts }: MonthTask): Promise<void> {
+  for (const rows of new Set(parts.values())) {
+    if (rows === null) continue
+    rows.readers -= 1
+    if (rows.readers > 0) continue
+    if (rows.files.length === 0) await database.run(`drop table ${rows.relation}`)
+    await Promise.all(rows.files.map((file) => rm(file)))
+  }
+  parts.clear()
+}
+
+async function makeParts(
+  options: Pick<NormalizeOptions, 'dataFolder'>,
+  { database, folder, documented }: Worker,
+  group: MonthGroup,
+): Promise<Map<BaseEntity, EntityRows>> {
+  const resource = group[0]?.resource ?? ''
+  const months = [...new Set([group[0]?.month, group.at(-1)?.month])].join(' to ')
+  const tasks = new Set(group.flatMap((month) => month.tasks))
+  const due = grouped(tasks, ({ entity }) => entity)
+  const entities = BASE_ENTITIES.filter((entity) => due.has(entity))
+  const days = group.flatMap((month) => month.days)
+  const batches = days.length === 0 ? [[]] : packed(days, LIMITS.rawBytes)
+  const parts = await mkdtemp(join(folder, 'made-'))
+  const made = new Map<BaseEntity, EntityRows>()
+  const batch = new DayBatch(database, options.dataFolder, {
+    resource,
+    documented: documented.get(resource) ?? new Map<string, Fields>(),
+    isExamined: due.has(SCHEMA_DRIFT),
+  })
+  for (const [at, some] of batches.entries()) {
+    const isLast = at === batches.length - 1
+    await withPlace(`items of ${resource}`, months, () => batch.parse(some, isLast))
+    for (const entity of entities) {
+      await withPlace(entity.errorLabel, months, async () => {
+        const select = await entity.prepareAndSelect(database, batch)
+        if (select === null) return
+        const own = due.get(entity) ?? []
+        const readers = own.length
+        // another group may complete a file, on another connection
+        const isShared = own.some((task) => task.parts.size > 1)
+        if (batches.length === 1 && !isShared) {
+          const table = `made_${entity.name}`
+          await database.run(`create or replace temp table ${table} as ${select}`)
+          made.set(entity, { relation: table, files: [], readers })
+        } else {
+          const file = join(parts, `${entity.name}-${at}.parquet`)
+          await database.run(fill(PART, { select, file: literal(file) }))
+          const files = [...(made.get(entity)?.files ?? []), file]
+          made.set(entity, { relation: parquet(files), files, readers })
+        }
+      })
+    }
+  }
+  await database.run(DROP_PARSED)
+  return made
+}
+
+function parquet(files: readonly string[]): string {
+  return `read_parquet(${listLiteral(files)}, hive_partitioning = false)`
+}
+
+/**
+ * Writes a base file to a temporary file, renames it, and emits an event.
+ *
+ * @throws AppError that names the month; the file in place is as it was.
+ */
+async function writeMonth(
+  database: Database,
+  { options, entity, month, days, reused, due, parts }: MonthTask,
+): Promise<FileSums> {
+  const { baseIn, orgId, emit } = options
+  const inPlace = baseFile(baseIn, orgId, entity.name, month)
+  const inOrder = [...parts].sort(([a], [b]) => (a < b ? -1 : 1))
+  const relations = new Set(inOrder.flatMap(([, rows]) => rows?.relation ?? []))
+  const own = `where org_id = ${literal(orgId)}`
+  const made = [...relations].map((each) => `from ${each} ${own}`).join(' union all by name ')
+  const before = reused.length === 0 ? [] : [daysSql(entity, parquet([inPlace]), reused)]
+  const versions = Object.fromEntries(days.map((day) => [placeOf(day), versionsOf(day)]))
+  const fields = {
+    select: [...before, daysSql(entity, `(${made})`, due)].join(' union all by name '),
+    made_by: literal(entity.statementsDigest()),
+    versions: literal(JSON.stringify(versions)),
+  }
+  return withPlace(entity.errorLabel, month, () =>
+    withTemporary(inPlace, async (temporary) => {
+      const [count] = await database.rows(fill(WRITE, { ...fields, file: literal(temporary) }))
+      const written = await syncedSums(temporary)
+      await putInPlace(temporary, inPlace)
+      const rows = Number(count?.['Count'] ?? 0)
+      emit({ type: 'base.written', orgId, entity: entity.name, month, rows })
+      return written
+    }),
   )
-  for (const month of failed.flat()) await engine.useWithRoom((worker) => write(worker, [month]))
+}
+
+/** The rows of some days in a relation. */
+function daysSql({ resource }: BaseEntity, relation: string, days: readonly DaySource[]): string {
+  const dates = listLiteral(days.map(({ day }) => day))
+  const isOfDays =
+    resource === null
+      ? `resource || '/' || activity_date in (select unnest(${listLiteral(days.map(placeOf))}))`
+      : // compares each day with these few: takes half the time for few rows
+        `list_contains(cast(${dates} as date[]), activity_date)`
+  return `select * from ${relation} where ${isOfDays}`
+}
+
+/** @throws AppError that names the statement and the month. */
+async function withPlace<T>(errorLabel: string, month: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw new AppError(`${errorLabel}, month ${month}: ${messageOf(error)}`, { cause: error })
+  }
 }
