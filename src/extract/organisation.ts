@@ -34,8 +34,7 @@ import {
   type Owners,
   ClockError,
 } from './identity.ts'
-import { RawWriter } from './land/raw-writer.ts'
-import type { LandingDatabase } from './land/write-days.ts'
+import { RawWriter, type LandingDatabase } from './land/raw-writer.ts'
 import { quarantineDamagedEntities } from './damaged-files.ts'
 import { removePageBuffers } from './land/buffer-paths.ts'
 import { forgetMissing, openLedger, stillMissing, type OpenLedger } from './open-ledger.ts'

@@ -5,7 +5,7 @@ import { mapLimit } from '../lib/concurrency.ts'
 import { diskFault } from '../lib/disk.ts'
 import { AppError, asError, ExitCode, LockedError, messageOf } from '../lib/errors.ts'
 import { claimOrganisation, type Owners } from '../extract/identity.ts'
-import { LandingDatabase } from '../extract/land/write-days.ts'
+import { LandingDatabase } from '../extract/land/raw-writer.ts'
 import {
   emptyResult,
   failOrganisation,

@@ -4,7 +4,7 @@ import {
   type SyncOptions,
   type SyncResult,
 } from '../../src/extract/organisation.ts'
-import { LandingDatabase } from '../../src/extract/land/write-days.ts'
+import { LandingDatabase } from '../../src/extract/land/raw-writer.ts'
 import type { EntitySelection } from '../../src/extract/entities/context.ts'
 import { RESOURCES } from '../../src/lake/resources.ts'
 import { Database, type Row } from '../../src/lib/duckdb.ts'

@@ -1,4 +1,4 @@
-import { LandingDatabase } from '../../src/extract/land/write-days.ts'
+import { LandingDatabase } from '../../src/extract/land/raw-writer.ts'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -10,7 +10,7 @@ import { rowsSql } from '../../lake/merged.ts'
 import type { Ledger } from '../../lake/ledger.ts'
 import { mapOf, stateFile } from '../../lake/state-file.ts'
 import { statement, fill } from '../../lib/package.ts'
-import { LandingDatabase } from '../land/write-days.ts'
+import { LandingDatabase } from '../land/raw-writer.ts'
 import type { RawRow } from '../../lake/raw-days.ts'
 
 /** Whose lake is read. */
