@@ -8,8 +8,14 @@ import { executePlan, snapshotsOf, type ExecutedPlan } from './execute.ts'
 import { compileProject } from '../project/compile.ts'
 import { mayBeDamaged, throwAll } from '../project/errors.ts'
 import { publish, removeDatabase } from '../publish/publish.ts'
-import { forgetFailed, keepFailed, recordFailed } from './failed-file.ts'
-import { openPrevious, readPrevious, type PreviousWarehouse } from './previous-warehouse.ts'
+import {
+  forgetFailed,
+  keepFailed,
+  openPrevious,
+  readPrevious,
+  recordFailed,
+  type PreviousWarehouse,
+} from './previous-warehouse.ts'
 import type { RunningBuild, BuildOptions, Outcome, BuildPlan, NodePlan } from '../shared/context.ts'
 import { fromScratch, planBuild, refreshed } from './build-plan.ts'
 

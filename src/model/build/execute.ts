@@ -1,5 +1,6 @@
 import { AppError } from '../../lib/errors.ts'
-import type { Database } from '../../lib/duckdb.ts'
+import { Database, literal } from '../../lib/duckdb.ts'
+import { processLimits } from '../../lib/machine.ts'
 import {
   reportSkipped,
   type BuildContext,
@@ -15,7 +16,7 @@ import { runUnitTests, type UnitTestResult } from '../checks/unit-tests.ts'
 import type { ModelNode } from '../project/types.ts'
 import { contentsOf, type Contents } from '../publish/publish.ts'
 import { createMeta, writeCheckResults, writeColumns, writeModels } from '../publish/meta.ts'
-import { inFile, engineOf } from '../engines/duckdb.ts'
+import { engineOf, STORAGE_VERSION } from './previous-warehouse.ts'
 import { commentsSql, relationsIn, type Relations } from '../shared/relations.ts'
 import {
   countReused,
@@ -39,50 +40,71 @@ export interface ExecutedPlan {
   readonly relations: Relations
 }
 
-/** Executes the plan in the file at `path`: models, checks, records. */
-export function executePlan(
+/**
+ * Executes the plan in the file at `path`, which is complete on disk afterwards. The file has no
+ * log while it is built, so it cannot be used after a crash.
+ */
+export async function executePlan(
   path: string,
   build: RunningBuild,
   plan: BuildPlan,
 ): Promise<ExecutedPlan> {
-  return inFile(path, build, async (context) => {
-    const { db, now, runId, project, sourceSql, retry, asOf, spark } = context
-    const hasRemovedValues = await watchReferences(db, plan)
-    await dropRelations(db, plan)
-    const selected = plan.nodes.map(({ node }) => node)
-    for (const node of snapshotsOf(selected)) await loadSnapshot(db, node, context)
-    if (retry) await forgetFailures(db)
-    const made: BuiltModels & Partial<BuiltOnSpark> =
-      spark === undefined
-        ? await buildModels(context, plan)
-        : await buildOnSpark(context, plan, spark, (nodes) =>
-            buildModels(context, { ...plan, nodes }),
-          )
-    const { models, unitTests, missing, failures } = made
-    await createMeta(db)
-    await context.meta?.(db)
-    const freshness = await checkFreshness(context, project.sources, sourceSql)
-    const checked = await runChecks(context, plan.checks, {
-      hasRemovedValues,
-      missing,
-      counted: made.counted,
-    })
-    const examples = await storeFailures(db, checked.results)
-    await writeCheckResults(db, checked.results, runId, now())
-    const built = selected.filter(({ name }) => !missing.has(name))
-    await writeModels(db, built, plan, { runId, engine: await engineOf(db, spark) })
-    await writeColumns(db, plan.all)
-    const wrong = failedChecks(checked.results, examples, context.failedFile?.path)
-    const problems = [...failures, ...checked.failures, ...wrong]
-    if (problems.length === 0 && asOf === null) {
-      for (const node of snapshotsOf(retry ? plan.all : selected)) {
-        await saveSnapshot(db, node, context)
-      }
-    }
-    const relations = await relationsIn(db)
-    const contents = await contentsOf(db, plan, relations)
-    return { models, unitTests, checks: checked.results, freshness, problems, contents, relations }
+  const { tempDirectory, signal } = build
+  const options = { ...processLimits().build, tempDirectory, signal }
+  await using db = await Database.open(':memory:', options)
+  await using second = await db.another()
+  await db.run(
+    `attach ${literal(path)} as warehouse (
+      storage_version ${literal(STORAGE_VERSION)}, recovery_mode 'no_wal_writes'
+    );
+    use warehouse`,
+  )
+  await db.run("set checkpoint_threshold = '1TB'")
+  await second.run('use warehouse')
+  const executed = await buildAndCheck({ ...build, db, second, tableColumns: new Map() }, plan)
+  await second.run('use memory')
+  await db.run('checkpoint warehouse; use memory; detach warehouse')
+  return executed
+}
+
+/** Builds the models, runs the checks, and writes the records and snapshots. */
+async function buildAndCheck(context: BuildContext, plan: BuildPlan): Promise<ExecutedPlan> {
+  const { db, now, runId, project, sourceSql, retry, asOf, spark } = context
+  const hasRemovedValues = await watchReferences(db, plan)
+  await dropRelations(db, plan)
+  const selected = plan.nodes.map(({ node }) => node)
+  for (const node of snapshotsOf(selected)) await loadSnapshot(db, node, context)
+  if (retry) await forgetFailures(db)
+  const made: BuiltModels & Partial<BuiltOnSpark> =
+    spark === undefined
+      ? await buildModels(context, plan)
+      : await buildOnSpark(context, plan, spark, (nodes) =>
+          buildModels(context, { ...plan, nodes }),
+        )
+  const { models, unitTests, missing, failures } = made
+  await createMeta(db)
+  await context.meta?.(db)
+  const freshness = await checkFreshness(context, project.sources, sourceSql)
+  const checked = await runChecks(context, plan.checks, {
+    hasRemovedValues,
+    missing,
+    counted: made.counted,
   })
+  const examples = await storeFailures(db, checked.results)
+  await writeCheckResults(db, checked.results, runId, now())
+  const built = selected.filter(({ name }) => !missing.has(name))
+  await writeModels(db, built, plan, { runId, engine: await engineOf(db, spark) })
+  await writeColumns(db, plan.all)
+  const wrong = failedChecks(checked.results, examples, context.failedFile?.path)
+  const problems = [...failures, ...checked.failures, ...wrong]
+  if (problems.length === 0 && asOf === null) {
+    for (const node of snapshotsOf(retry ? plan.all : selected)) {
+      await saveSnapshot(db, node, context)
+    }
+  }
+  const relations = await relationsIn(db)
+  const contents = await contentsOf(db, plan, relations)
+  return { models, unitTests, checks: checked.results, freshness, problems, contents, relations }
 }
 
 export function snapshotsOf(models: readonly ModelNode[]): ModelNode[] {

@@ -1,7 +1,21 @@
-import type { Database } from '../../lib/duckdb.ts'
-import { engineOf } from '../engines/duckdb.ts'
-import { asError, messageOf } from '../../lib/errors.ts'
+import { createHash } from 'node:crypto'
+import { constants } from 'node:fs'
+import { copyFile, mkdir, rename } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { z } from 'zod'
 import { diskFault } from '../../lib/disk.ts'
+import type { Database } from '../../lib/duckdb.ts'
+import { asError, messageOf, UsageError } from '../../lib/errors.ts'
+import {
+  makeReadOnly,
+  makeWritable,
+  readIfThere,
+  readJson,
+  removeFile,
+  sha256OfFile,
+  temporaryPath,
+  writeAtomic,
+} from '../../lib/files.ts'
 import {
   inspectPublished,
   judge,
@@ -9,13 +23,16 @@ import {
   type PublishedRecord,
   type Verdict,
 } from '../../lake/published-record.ts'
-import { removeFile } from '../../lib/files.ts'
-import { isPartial, type RunningBuild, type BuildOptions } from '../shared/context.ts'
-import { emptyState, readPublishedState, type PublishedState } from '../publish/meta.ts'
 import { adoptSnapshots, findLacking, unreadableHistory } from '../engines/snapshots.ts'
+import { sparkVersion } from '../engines/spark-submit.ts'
 import type { ModelNode } from '../project/types.ts'
-import { openFailed } from './failed-file.ts'
-import { makeWorkingCopy, type CopiedFile } from './working-copy.ts'
+import { emptyState, readPublishedState, type PublishedState } from '../publish/meta.ts'
+import {
+  isPartial,
+  type BuildOptions,
+  type RunningBuild,
+  type SparkSettings,
+} from '../shared/context.ts'
 
 /** The published warehouse that a build continues from, and its content. */
 export interface PreviousWarehouse {
@@ -118,4 +135,141 @@ async function adopt(
 
 function changed(target: string, reason: string): string {
   return `${target} is not the file that was published: ${reason}; everything is built again from base`
+}
+
+interface CopiedFile {
+  readonly path: string
+  readonly sha256: string
+}
+
+/**
+ * Copies the file that a build continues from, next to the published one, and computes the digest
+ * of the copy: the build continues from exactly the verified bytes. A program that has the file
+ * open can neither change the copy nor prevent reading it.
+ *
+ * @throws the system's error if the copy fails.
+ */
+async function makeWorkingCopy(from: string, target: string): Promise<CopiedFile> {
+  const path = temporaryPath(target)
+  try {
+    await copyFile(from, path, constants.COPYFILE_FICLONE)
+    await makeWritable(path)
+    return { path, sha256: await sha256OfFile(path) }
+  } catch (error) {
+    await removeFile(path)
+    throw error
+  }
+}
+
+const failedRecord = z.object({
+  run_id: z.string(),
+  sources: z.string(),
+  sha256: z.string(),
+  results: z.string(),
+})
+
+type FailedBuild = Pick<BuildOptions, 'failedFile' | 'artifacts' | 'runId'>
+
+/**
+ * Keeps the temporary file as the failed file, or removes it if failed files are not kept. Returns
+ * whether it was kept. At most one is kept; `recordFailed` records it.
+ */
+export async function keepFailed(temporary: string, { failedFile }: FailedBuild): Promise<boolean> {
+  if (failedFile === undefined) {
+    await removeFile(temporary)
+    return false
+  }
+  const { path } = failedFile
+  await removeFile(failedRecordPath(path))
+  await mkdir(dirname(path), { recursive: true })
+  await makeReadOnly(temporary)
+  await rename(temporary, path)
+  return true
+}
+
+/** Records the failed file, and the digest of its build's results, which are on disk. */
+export async function recordFailed({ failedFile, artifacts, runId }: FailedBuild): Promise<void> {
+  if (failedFile === undefined) return
+  const { path, sources } = failedFile
+  const sha256 = await sha256OfFile(path)
+  const results = await resultsDigest(artifacts?.folder)
+  const record = { run_id: runId, sources, sha256, results }
+  await writeAtomic(failedRecordPath(path), `${JSON.stringify(record)}\n`)
+}
+
+/** Digest of the artifacts that name the failed models and tests. */
+async function resultsDigest(artifacts: string | undefined): Promise<string> {
+  const hash = createHash('sha256')
+  if (artifacts === undefined) return hash.digest('hex')
+  for (const name of ['run_results.json', 'manifest.json']) {
+    hash.update(`${name} ${(await readIfThere(join(artifacts, name))) ?? ''}`)
+  }
+  return hash.digest('hex')
+}
+
+/** Removes the failed file and its record, after a published build. */
+export async function forgetFailed({ failedFile }: FailedBuild): Promise<void> {
+  if (failedFile === undefined) return
+  await removeFile(failedFile.path)
+  await removeFile(failedRecordPath(failedFile.path))
+}
+
+/**
+ * A copy of the failed run's file to continue from, and the id of the run.
+ *
+ * @throws UsageError if there is none, if the sources have changed since, or if the file or the
+ *   results are not those of the run.
+ */
+async function openFailed(
+  { failedFile, artifacts }: Pick<FailedBuild, 'failedFile' | 'artifacts'>,
+  target: string,
+): Promise<{ readonly runId: string; readonly path: string }> {
+  const path = failedFile?.path ?? ''
+  const found = failedFile && (await readJson(failedRecordPath(path), () => undefined))
+  const { data: record } = failedRecord.safeParse(found)
+  if (record === undefined) throw refusal('no build has failed')
+  const { run_id: runId } = record
+  if (record.sources !== failedFile?.sources) {
+    throw refusal(`other days have landed since run ${runId} failed`)
+  }
+  if (record.results !== (await resultsDigest(artifacts?.folder))) throw noResults(runId)
+  const copied = await makeWorkingCopy(path, target).catch((error: unknown) => {
+    throw refusal(`${path} cannot be read: ${messageOf(error)}`)
+  })
+  if (copied.sha256 === record.sha256) return { runId, path: copied.path }
+  await removeFile(copied.path)
+  throw refusal(
+    `${path} is not the file that run ${runId} left: its SHA-256 is not the recorded one`,
+  )
+}
+
+/** The error for results of the failed run that no longer exist. */
+export function noResults(runId: string): UsageError {
+  return refusal(`the results of run ${runId} are no longer recorded`)
+}
+
+function refusal(problem: string): UsageError {
+  return new UsageError(`--retry: ${problem}`, {
+    hint: 'Build everything: agent-warehouse build.',
+  })
+}
+
+function failedRecordPath(path: string): string {
+  return `${path}.json`
+}
+
+/**
+ * The oldest storage format that supports the models: DuckDB 1.0.0 and later open
+ * the published file.
+ */
+export const STORAGE_VERSION = 'v1.0.0'
+
+/**
+ * The versions of Spark (if it builds the models), of DuckDB and of the storage format. Another
+ * version may compute or write different tables.
+ */
+export async function engineOf(db: Database, spark?: SparkSettings): Promise<string> {
+  const { rows } = await db.table('select version()')
+  const own = `DuckDB ${z.string().parse(rows[0]?.[0])}, storage ${STORAGE_VERSION}`
+  return spark === undefined ? own : `Spark ${await sparkVersion(spark)}, ${own}`
 }
