@@ -1,26 +1,95 @@
 import { parseDay, type DayRange } from '../lib/days.ts'
 import { UsageError } from '../lib/errors.ts'
+import { fieldOf } from '../lib/json.ts'
 import type { Learned } from '../lib/learned.ts'
-import type { World } from '../lib/world.ts'
-import {
-  Analytics,
-  userPages,
-  type AnalyticsEndpoint,
-  type AnalyticsQuery,
-} from './endpoints/analytics.ts'
+import { REDACTED } from '../lib/secrets/known-secrets.ts'
+import { checkWhole } from '../lib/numbers.ts'
+import { kindOf } from '../lib/text.ts'
+import type { Body, HttpHead, World } from '../lib/world.ts'
 import { Controls, Limits, Readiness } from './endpoints/organisation.ts'
 import { Computers, Sessions } from './endpoints/sessions.ts'
-import { documented, type Caller } from './http/call.ts'
-import { Transport, type TransportOptions } from './http/transport.ts'
+import { BodyError, ContradictionError, shownCursor } from './errors.ts'
+import { documented, readAnswer, utf8, withQuery, type Caller } from './http/call.ts'
+import { Transport, type Call, type TransportOptions } from './http/transport.ts'
+import {
+  validateMetadata,
+  sliceEnvelope,
+  sliceUnlessKnown,
+  type Envelope,
+  type RowsSum,
+  type SummedEnvelope,
+} from './json/envelope.ts'
+import { RowScanner, servedRow, type ServedRow } from './json/row-scanner.ts'
+import { serverTime } from './rate-limit/header-values.ts'
 import type {
   ActivityDay,
   GroupedRow,
   ModelDay,
+  OpenEnum,
   ProductivityDay,
   TokensDay,
   ToolsDay,
   UserDay,
 } from './types.ts'
+
+/** The analytics endpoints (PLATFORM_API, "Analytics"), each below `/api/v1/analytics/`. */
+export type AnalyticsEndpoint = OpenEnum<'tokens' | 'tools' | 'activity' | 'productivity' | 'users'>
+
+export interface AnalyticsQuery {
+  readonly range: DayRange
+  readonly groupBy?: 'model' | 'tool_name' | 'client' | undefined
+  /** Users on a page, 1 to 100, where an endpoint is paginated, as `/users` is. */
+  readonly limit?: number
+  /** `next_cursor` of the page before. */
+  readonly cursor?: string | undefined
+  /** See Call. */
+  readonly isDivisible?: boolean
+}
+
+/** An answer without its rows. */
+export interface AnswerMetadata {
+  readonly orgId: string | null
+  readonly hasMore: boolean
+  readonly nextCursor: string | null
+  /** Path and query, as asked. */
+  readonly request: string
+  readonly requestId: string | null
+  /** The server's clock, milliseconds since the epoch; null without a `Date`, NaN if it is invalid. */
+  readonly serverTime: number | null
+}
+
+/** One answer, its rows exactly as served. */
+export interface AnalyticsAnswer extends AnswerMetadata {
+  readonly rows: readonly ServedRow[]
+}
+
+/** A page of users whose rows may be known: see `SummedEnvelope`. */
+export type UsersPage = AnswerMetadata & Omit<SummedEnvelope, 'rest'>
+
+/** Where an answer comes from. */
+export type AnswerOrigin = Pick<AnalyticsAnswer, 'request' | 'requestId'>
+
+/** Takes the rows of one answer while it comes. */
+export interface RowTaker {
+  /** Called before the first row, and again if the answer was cut off: rows taken so far are void. */
+  readonly begin: (origin: AnswerOrigin) => void
+  /** Whether `row` is to be called with the row of this JSON text. Other rows are not parsed. */
+  readonly isWanted: (text: string) => boolean
+  /** `ordinal`: the position of the row in the answer, from 0. */
+  readonly row: (row: ServedRow, ordinal: number) => void
+}
+
+/** The highest number of users on a page of `/users` (PLATFORM_API, "Limits"). */
+export const MAX_PAGE_SIZE = 100
+
+/** Enough for a page of users or a short range of days: such an answer is held in memory. */
+const MAX_ANSWER_BYTES = 8 * 1024 * 1024
+
+/**
+ * The limit for a single day of a day endpoint, which cannot be halved, and for an
+ * answer whose rows are taken while they come.
+ */
+const MAX_DAY_BYTES = 512 * 1024 * 1024
 
 export interface ClientOptions extends TransportOptions {
   /** The public API host, e.g. `https://api.example.com`. */
@@ -40,7 +109,8 @@ export interface DateRangeOptions {
  * 403), ApiError with the Problem body, TransportError, BodyError, or
  * DeferredError when a rate limit would outlast the deadline.
  */
-export class ApiClient extends Analytics {
+export class ApiClient {
+  readonly #caller: Caller
   /** The history of the enterprise controls. */
   readonly controls: Controls
   /** Credit limits. */
@@ -55,7 +125,7 @@ export class ApiClient extends Analytics {
     const transport = new Transport(options, world)
     const on = (url: string): Caller => ({ transport, baseUrl: url.replace(/\/+$/, '') })
     const caller = on(options.baseUrl)
-    super(caller)
+    this.#caller = caller
     this.controls = new Controls(caller)
     this.limits = new Limits(caller)
     this.readiness = new Readiness(options.appUrl === undefined ? null : on(options.appUrl))
@@ -65,7 +135,49 @@ export class ApiClient extends Analytics {
 
   /** The limits learned so far, for the next client to begin with. */
   learned(): Learned {
-    return this.caller.transport.learned()
+    return this.#caller.transport.learned()
+  }
+
+  /**
+   * Sends one request to an endpoint. Rows are cut from the text as served and each is
+   * valid JSON; the caller checks their fields.
+   *
+   * @throws UsageError for a limit out of 1 to 100.
+   */
+  async ask(endpoint: AnalyticsEndpoint, query: AnalyticsQuery): Promise<AnalyticsAnswer> {
+    const { range, limit } = query
+    const isPage = endpoint === 'users' || limit !== undefined
+    const maxBytes = !isPage && range.first === range.last ? MAX_DAY_BYTES : MAX_ANSWER_BYTES
+    return this.#askWhole(this.#callOf(endpoint, query, maxBytes), (text) => sliceEnvelope(text))
+  }
+
+  /** Requests one page of users. If its rows are the `known` ones, they are not parsed. */
+  async page(
+    endpoint: AnalyticsEndpoint,
+    query: AnalyticsQuery,
+    known: RowsSum | undefined,
+  ): Promise<UsersPage> {
+    const call = this.#callOf(endpoint, query, MAX_ANSWER_BYTES)
+    return this.#askWhole(call, (text) => sliceUnlessKnown(text, known))
+  }
+
+  /**
+   * Sends one request to an endpoint and hands the rows on while they come: memory holds one
+   * row, however long the range. The rows are complete when the promise resolves; it
+   * rejects with what the taker throws.
+   */
+  async stream(
+    endpoint: AnalyticsEndpoint,
+    query: AnalyticsQuery,
+    taker: RowTaker,
+  ): Promise<AnswerMetadata> {
+    const call = this.#callOf(endpoint, query, MAX_DAY_BYTES)
+    const answer = this.#caller.transport.stream(call, (head, requestId, body) =>
+      takeRows({ request: call.path, requestId }, head, body, taker),
+    )
+    return answer.catch((error: unknown) => {
+      throw error instanceof TakerError ? error.cause : error
+    })
   }
 
   /** Credits and tokens, one row per day. */
@@ -120,6 +232,37 @@ export class ApiClient extends Analytics {
     const answer = await this.ask(endpoint, { range: rangeOf(range), groupBy })
     return answer.rows.map((row) => documented<T>(row.value))
   }
+
+  #askWhole<T extends Pick<Envelope, 'rest'>>(
+    call: Call,
+    slice: (text: string) => T,
+  ): Promise<Omit<T, 'rest'> & AnswerMetadata> {
+    return this.#caller.transport.call(call, (response, requestId) => {
+      const origin = { request: call.path, requestId }
+      const { rest, ...rows } = parsedAnswer(origin, response, () => {
+        const envelope = slice(utf8().decode(response.body))
+        validateMetadata(call.path, envelope.rest)
+        return envelope
+      })
+      return { ...rows, ...tailOf(origin, response, rest) }
+    })
+  }
+
+  #callOf(
+    endpoint: AnalyticsEndpoint,
+    { range, groupBy, limit, cursor, isDivisible = false }: AnalyticsQuery,
+    maxBytes: number,
+  ): Call {
+    if (limit !== undefined) checkWhole('limit', limit, 1, MAX_PAGE_SIZE)
+    const path = withQuery(`/api/v1/analytics/${endpoint}`, {
+      startDate: range.first,
+      endDate: range.last,
+      group_by: groupBy,
+      limit,
+      cursor,
+    })
+    return { method: 'GET', base: this.#caller.baseUrl, path, maxBytes, isDivisible }
+  }
 }
 
 function rangeOf(options: DateRangeOptions): DayRange {
@@ -127,4 +270,128 @@ function rangeOf(options: DateRangeOptions): DayRange {
   const last = parseDay(options.endDate, 'endDate')
   if (first > last) throw new UsageError(`startDate ${first} is after endDate ${last}`)
   return { first, last }
+}
+
+/**
+ * Pages of `/users` until the server says that there are no more. Only `has_more`
+ * ends the pagination; a repeated cursor is an error, and its page is not handed on.
+ * `followed`: the cursors of an interrupted pagination, in order; it continues with the
+ * last one.
+ *
+ * @throws ContradictionError if the pages do not lead to an end.
+ */
+export async function* userPages<Page extends AnswerMetadata>(
+  ask: (query: AnalyticsQuery) => Promise<Page>,
+  range: DayRange,
+  followed: readonly string[] = [],
+): AsyncGenerator<Page, void, undefined> {
+  const seen = new Set(followed)
+  let cursor = followed.at(-1)
+  for (;;) {
+    const answer: Page = await ask({ range, limit: MAX_PAGE_SIZE, cursor })
+    const next = answer.hasMore ? nextCursor(answer, seen) : undefined
+    yield answer
+    if (next === undefined) return
+    cursor = next
+  }
+}
+
+function nextCursor({ nextCursor: next, request, requestId }: AnswerMetadata, seen: Set<string>) {
+  const refusal = (problem: string): ContradictionError =>
+    new ContradictionError(`GET ${request}: ${problem}`, requestId)
+  if (next === null) throw refusal("'has_more' is true but there is no 'next_cursor'")
+  if (next.includes(REDACTED)) {
+    throw refusal("'next_cursor' quotes the credential and is not followed")
+  }
+  if (seen.has(next)) {
+    const cursor = shownCursor(next)
+    throw refusal(`the cursor ${cursor} was repeated, so the pages would never end`)
+  }
+  seen.add(next)
+  return next
+}
+
+/** A taker failed, for the reason `cause`. The answer is good, so the transport must not retry. */
+class TakerError extends Error {}
+
+async function takeRows(
+  origin: AnswerOrigin,
+  head: HttpHead,
+  body: Body,
+  taker: RowTaker,
+): Promise<AnswerMetadata> {
+  const scanner = new RowScanner({ key: 'data' })
+  const decoder = utf8()
+  let byteLength = 0
+  let rowsRead = 0
+  const parsed = <T>(read: () => T): T =>
+    parsedAnswer(origin, { ...head, body: { byteLength } }, read)
+  const handOn = (piece: string): void => {
+    const wanted = parsed(() =>
+      scanner.write(piece).flatMap((text) => {
+        const ordinal = rowsRead++
+        return taker.isWanted(text) ? [{ row: servedRow(text), ordinal }] : []
+      }),
+    )
+    try {
+      for (const { row, ordinal } of wanted) taker.row(row, ordinal)
+    } catch (cause) {
+      throw new TakerError('the rows were not taken', { cause })
+    }
+  }
+  taker.begin(origin)
+  for await (const piece of body) {
+    byteLength += piece.byteLength
+    handOn(parsed(() => decoder.decode(piece, { stream: true })))
+  }
+  const rest = parsed(() => {
+    decoder.decode() // throws if the last character is cut off
+    const document = scanner.end()
+    validateMetadata(origin.request, document)
+    return document
+  })
+  return tailOf(origin, head, rest)
+}
+
+function tailOf(origin: AnswerOrigin, head: HttpHead, rest: unknown): AnswerMetadata {
+  const meta = fieldOf(rest, 'meta')
+  const nextCursor = textOf(fieldOf(meta, 'next_cursor'))
+  return {
+    ...origin,
+    orgId: textOf(fieldOf(meta, 'org_id')),
+    hasMore: hasMoreOf(fieldOf(meta, 'has_more'), nextCursor, origin),
+    nextCursor,
+    serverTime: serverTime(head.headers),
+  }
+}
+
+/**
+ * Absent without pagination, and where a server leaves out `false`; then there is no cursor
+ * either. Any other value must not end the pagination.
+ */
+function hasMoreOf(
+  value: unknown,
+  nextCursor: string | null,
+  { request, requestId }: AnswerOrigin,
+): boolean {
+  if (typeof value === 'boolean') return value
+  if ((value === undefined || value === null) && nextCursor === null) return false
+  throw new BodyError(
+    `GET ${request}: 'has_more' is ${kindOf(value)}, so it is not known whether there is another page`,
+    requestId,
+  )
+}
+
+/** @throws BodyError with whatever `read` throws. */
+function parsedAnswer<T>(
+  { request, requestId }: AnswerOrigin,
+  answer: Parameters<typeof readAnswer>[2],
+  read: () => T,
+): T {
+  return readAnswer('analytics answer', { method: 'GET', path: request, requestId }, answer, read)
+}
+
+function textOf(value: unknown): string | null {
+  if (typeof value === 'number') return String(value)
+  return typeof value === 'string' && value !== '' ? value : null
 }

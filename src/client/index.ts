@@ -1,5 +1,4 @@
 export * from './client.ts'
-export * from './endpoints/analytics.ts'
 export * from './endpoints/organisation.ts'
 export * from './endpoints/sessions.ts'
 export * from './errors.ts'
