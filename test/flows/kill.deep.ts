@@ -6,8 +6,8 @@ import { pointsOf } from '../kill/victim.ts'
 /** One write of each stage; `make test-kill` kills at all of them. */
 const WRITES = [
   /^appendFileSync extract\/land\/page-buffer/,
-  /^duckdb .*extract\/land\/write-days/,
-  /^rename(Sync)? .*extract\/land\/write-days/,
+  /^duckdb .*extract\/land\/raw-writer/,
+  /^rename(Sync)? .*extract\/land\/raw-writer/,
   /^appendFileSync lake\/ledger/,
   /^rename(Sync)? .*normalize/,
   /^rename(Sync)? .*lake\/published\.js/,

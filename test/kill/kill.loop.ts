@@ -31,7 +31,7 @@ async function laterNight(): Promise<Scenario> {
 /** A first run after one that was killed while it landed a day. */
 async function runAfterKill(): Promise<{ scenario: Scenario; ordinary: ReadonlySet<string> }> {
   const { command, course } = await firstRun()
-  const landing = pointsOf(course).find(({ site }) => /^duckdb .*write-days\.js/.test(site))
+  const landing = pointsOf(course).find(({ site }) => /^duckdb .*raw-writer\.js/.test(site))
   const before = await temporaryFolder()
   if (landing === undefined) throw new Error('no day is landed')
   expect(await killAt(command, before, landing)).toBe(true)
