@@ -53,8 +53,8 @@ export async function forgetFailures(db: Database): Promise<void> {
 }
 
 /**
- * The error for failed checks, if any failed: their names, rows and queries. `failedFile` is the
- * file that was not published.
+ * The error for failed checks, if any failed: their names and rows. `failedFile` is the file that
+ * was not published, which has all rows; without it, the query of each check stands there.
  */
 export function failedChecks(
   results: readonly CheckResult[],
@@ -83,11 +83,10 @@ function checkText(
 ): string {
   const { check, failures, sql } = result
   const where = failedFile === undefined ? '' : `, in ${failuresTable(result)} of that file`
-  const more = failures > rows.length ? ['--   …'] : []
   return [
     `-- ${check}: ${counted(failures, 'row')}${where}`,
     ...rows.map((row) => `--   ${JSON.stringify(row)}`),
-    ...more,
-    `${sql};`,
+    ...(failures > rows.length ? ['--   …'] : []),
+    ...(failedFile === undefined ? [`${sql};`] : []),
   ].join('\n')
 }
