@@ -83,6 +83,7 @@ export const WAYS: readonly [string, (answer: Answer) => Answer][] = [
   ['in org_id', echoing((body) => body.replace(/"org_id":\s*"[^"]*"/, `"org_id":"${KEY}"`))],
   ['in a response that is not JSON', echoing(() => `<html>${KEY} ${BASE64}`)],
   ['in a 400', problem(400)],
+  ['in a 403', problem(403)],
   ['in a 429', problem(429, { 'retry-after': '86400', 'x-ratelimit-reset': KEY })],
 ]
 

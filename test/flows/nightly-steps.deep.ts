@@ -9,8 +9,8 @@ import { commandIs, stage } from './nightly-stage.ts'
 const WORKFLOW = await readWorkflow()
 const JOB = WORKFLOW.jobs.nightly
 
-/** nightly-workflow.deep.ts has several nights in a row. */
-describe('the nightly workflow', () => {
+/** nightly-workflow.deep.ts runs several nights in a row. */
+describe('the steps of the nightly workflow', () => {
   it.each([
     ['public', { private: false, visibility: 'public' }],
     ['both private and public', { private: true, visibility: 'public' }],
