@@ -47,6 +47,37 @@ describe('the table of folders in docs/architecture.md', () => {
   })
 })
 
+describe('the steps of a page and of a build in docs/architecture.md', () => {
+  const steps = [
+    ...read('docs/architecture.md').matchAll(
+      /^\| \d+ +\| `([^`]+)`(?::([^|]*)| *)\|([^|]*)\|([^|]*)\|$/gm,
+    ),
+  ]
+  const nameOf = (code = ''): string[] =>
+    [...code.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name)
+  const tracked = readdirSync(packageRoot, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    /^(?:src|sql|dbt-like-models)\//.test(name),
+  )
+
+  it('are at most eight files each', () => {
+    expect(steps).toHaveLength(16)
+  })
+
+  it.each(steps.map(([, file = '', functions, , details]) => [file, functions, details] as const))(
+    '%s and its functions exist',
+    (file, functions, details) => {
+      const text = read(file)
+      expect(nameOf(functions).filter((name) => !new RegExp(`\\b${name}\\b`).test(text))).toEqual(
+        [],
+      )
+      const missing = nameOf(details).filter(
+        (name) => !tracked.some((each) => each.endsWith(`/${name}`)),
+      )
+      expect(missing).toEqual([])
+    },
+  )
+})
+
 describe('the laws of docs/architecture.md', () => {
   const [, list = ''] = read('docs/architecture.md').split('\n## Laws\n')
   const [laws = ''] = list.split('\n## ')
