@@ -200,9 +200,8 @@ async function writtenVersions(
 
 /**
  * Makes a group's part of its base files, and writes the files that are complete then, each to
- * a temporary file that is renamed. Reads raw once, one batch at a
- * time. With several batches, what entities make waits in Parquet, so that memory depends on
- * the batch and not on the month.
+ * a temporary file that is renamed. Reads raw once, one batch at a time. With several batches,
+ * what entities make waits in Parquet, so that memory depends on the batch and not on the month.
  */
 async function writeGroup(
   options: Pick<NormalizeOptions, 'dataFolder' | 'signal'>,

@@ -46,7 +46,8 @@ export async function setLimits(
   const entries = listAt(await presentLimits(platform), 'userLimits')
   const present = new Map(entries.map((entry) => [userOf(entry), creditsOf(entry, 'limit')]))
   const wishes = wanted.map((wish): Wish => {
-    return { ...wish, before: present.get(userOf(wish)) ?? null }
+    const { email, limit } = wish
+    return { email, before: present.get(userOf(wish)) ?? null, limit }
   })
   const isDue = ({ before, limit }: Wish): boolean => isForced || before !== limit
   const due = wishes.filter(isDue)

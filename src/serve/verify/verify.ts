@@ -4,7 +4,7 @@ import { UsageError } from '../../lib/errors.ts'
 import { listLiteral, literal, type Database } from '../../lib/duckdb.ts'
 import { baseGlob, warehousePath } from '../../lake/layout.ts'
 import { knownOrganisations, LedgerFile } from '../../lake/ledger.ts'
-import { ENTITIES, RESOURCES } from '../../lake/resources.ts'
+import { ENTITIES, isAnalytics, RESOURCES } from '../../lake/resources.ts'
 import { readOrganisations } from '../../lake/organisations.ts'
 import { statement, fill } from '../../lib/package.ts'
 import { compareFacts, publishedIntervals, type Comparison, type FactTable } from './compare.ts'
@@ -80,8 +80,8 @@ function daysOf(
   random: () => number,
 ): readonly Day[] {
   if (count === undefined) return history
-  const keys = [...published.values()].flatMap((own) => [...own])
-  const known = new Set(keys.map((key) => key.split('/').at(-1)))
+  const intervals = [...published.values()].flatMap((own) => [...own].map((key) => key.split('/')))
+  const known = new Set(intervals.map(([name = '', day]) => (isAnalytics(name) ? day : undefined)))
   const there = history.filter((day) => known.has(day))
   return sampleDays(there.length === 0 ? history : there, count, random)
 }

@@ -225,7 +225,7 @@ async function expectUnknown(kit: Kit, args: readonly string[], where: Where): P
   expect(out + err).toContain("Did you mean 'default'?")
 }
 
-/** @param isWork The command takes long; that its output differs without `--json` is tested with `--log`. */
+/** @param isWork The row of `--log` tests that the output differs without `--json`. */
 function jsonRow(args: readonly string[], isWork = false): Row {
   return async (kit) => {
     expect(await json(kit, [...args, '--json'])).toBeTypeOf('object')

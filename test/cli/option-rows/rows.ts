@@ -32,10 +32,14 @@ export function rowsOf(command: string, rows: Rows): Rows {
   )
 }
 
-/** The same result for all rows: the work is done for the first that asks. */
+/** The same result for all rows of a stage: the work is done for the first that asks. */
 export function once<T>(work: (kit: Kit) => Promise<T>): (kit: Kit) => Promise<T> {
-  let result: Promise<T> | undefined
-  return (kit) => (result ??= work(kit))
+  const results = new WeakMap<Emulator, Promise<T>>()
+  return (kit) => {
+    const result = results.get(kit.emulator) ?? work(kit)
+    results.set(kit.emulator, result)
+    return result
+  }
 }
 
 /** The output of a command, which must exit with code 0. */

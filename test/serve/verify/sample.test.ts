@@ -44,10 +44,11 @@ describe('a sample of days', () => {
     const database = await Database.open(join(data, 'warehouse.duckdb'))
     await database.run(`create schema meta;
       create table meta.intervals as
-        select 'org' as org_id, 'tokens' as resource, day as activity_date, status
+        select 'org' as org_id, *
         from (values
-          (date '2026-02-01', 'landed'), (date '2026-02-02', 'empty'), (date '2026-02-03', 'failed')
-        ) as days (day, status)`)
+          ('tokens', date '2026-02-01', 'landed'), ('tokens', date '2026-02-02', 'empty'),
+          ('tokens', date '2026-02-03', 'failed'), ('usage_limits', date '2026-02-03', 'landed')
+        ) as days (resource, activity_date, status)`)
     database.close()
     const world = { now: () => Date.parse('2026-03-01T00:10:00Z'), random: () => 0 }
     const sample = await chooseSample(data, { count: 7 }, world)
