@@ -192,6 +192,22 @@ data_tests: {+severity: warn, tiny: {+store_failures: true, +schema: audit}}
     expect(await bench.rows(bare)).toEqual([])
   })
 
+  it('store the rows of several checks at the same time', async () => {
+    const names = Array.from({ length: 60 }, (_, index) => `no_threes_${10 + index}`)
+    // Pairs share a schema, which each of the two creates if it is missing.
+    const files = names.map((name, index) => [
+      `tests/${name}.sql`,
+      `{{ config(severity='warn', store_failures=true, schema='audit_${index >> 1}') }}
+      select * from {{ ref('t') }} where a = 3`,
+    ])
+    const bench = await Bench.open()
+    const build = { ...project(rows, {}), ...(Object.fromEntries(files) as Record<string, string>) }
+    const { checks } = await bench.build(build)
+    expect(checks.map(({ check, failures }) => [check, failures])).toEqual(
+      names.map((name) => [name, 1]),
+    )
+  })
+
   it('only with known keys and values', async () => {
     const bench = await Bench.open()
     const build = (config: string) =>

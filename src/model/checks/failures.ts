@@ -11,10 +11,20 @@ type Examples = ReadonlyMap<string, readonly Row[]>
 const EXAMPLES = 3
 const LISTED_CHECKS = 3
 
+/** Creates the schemas of checks that store their rows: two connections cannot create one at once. */
+export async function createSchemas(db: Database, checks: readonly PlannedCheck[]): Promise<void> {
+  const storing = checks.filter(({ store_failures: isStored }) => isStored)
+  for (const schema of new Set(storing.map((check) => check.schema))) await createSchema(db, schema)
+}
+
+function createSchema(db: Database, schema: string): Promise<void> {
+  return db.run(`create schema if not exists ${identifier(schema)}`)
+}
+
 export async function storeRows(db: Database, check: PlannedCheck): Promise<string> {
   const relation = failuresTable(check)
-  await db.run(`create schema if not exists ${identifier(check.schema)};
-    create or replace table ${relation} as ${check.sql}`)
+  await createSchema(db, check.schema)
+  await db.run(`create or replace table ${relation} as ${check.sql}`)
   const { columns } = await db.table(`from ${relation} limit 0`)
   await db.run(
     commentsSql({

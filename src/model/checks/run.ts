@@ -5,7 +5,7 @@ import { grouped } from '../../lib/grouped.ts'
 import { reportSkipped, type BuildContext, type BuildPlan } from '../shared/context.ts'
 import { StatementError } from '../project/errors.ts'
 import type { TestSettings } from '../project/types.ts'
-import { storeRows } from './failures.ts'
+import { createSchemas, storeRows } from './failures.ts'
 import type { CheckResult, CheckStatus, PlannedCheck, ReferencedColumns } from '../shared/checks.ts'
 
 interface CheckedModels {
@@ -23,6 +23,7 @@ export async function runChecks(
   checks: readonly PlannedCheck[],
   { hasRemovedValues, missing, counted }: Found,
 ): Promise<CheckedModels> {
+  await createSchemas(context.db, checks)
   const results = new Map<PlannedCheck, CheckResult>()
   const failures = new Map<PlannedCheck, StatementError>()
   const lackingOf = ({ reads }: PlannedCheck) => reads.filter((name) => missing.has(name))
