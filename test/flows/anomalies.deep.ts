@@ -42,8 +42,8 @@ async function published(emulator: Emulator, organisations: number, sql: string)
 
 it.each([
   { users: 8, organisations: 12, seed: 100 },
-  { users: 40, organisations: 6, seed: 200 },
-  { users: 300, organisations: 2, seed: 300 },
+  { users: 40, organisations: 4, seed: 200 },
+  { users: 300, organisations: 1, seed: 300 },
 ])(
   'at most one in 1,000 user days of $organisations quiet organisations of $users users is an anomaly',
   async ({ organisations, ...options }) => {

@@ -30,7 +30,7 @@ it('builds that find nothing new publish nothing, and both nights stay available
   const path = join(data, 'warehouse.duckdb')
   const [bytes, before] = [await readFile(path), await list()]
   expect(before.map(({ is_published: is }) => is)).toEqual([false, true])
-  for (const args of [['build'], ['build'], ['build'], ['run']]) {
+  for (const args of [['build'], ['build'], ['run']]) {
     const idle = await work(...args)
     expect(idle, idle.err).toMatchObject({ code: 0 })
     if (args[0] === 'build') {
