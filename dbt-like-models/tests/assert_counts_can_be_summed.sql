@@ -47,29 +47,54 @@
 
 with
 
-sums as (
+-- One pass over each table: a pass for each column would open each of thousands
+-- of files many times.
+large_counts as (
 
     {% for table, columns in tables %}
-    {% set is_last_table = loop.last %}
-    {% for column in columns %}
     select
         '{{ table }}' as table_name,
-        '{{ column }}' as column_name,
+        column_names.column_name,
         org_id,
-        max_by(activity_date, abs(cast({{ column }} as double)))
-            as activity_date,
-        max_by({{ column }}, abs(cast({{ column }} as double))) as largest,
-        sum(abs(cast({{ column }} as double))) as total
+        activity_date,
+        case column_names.column_name
+            {% for column in columns %}
+            when '{{ column }}' then {{ column }}
+            {% endfor %}
+        end as value
     from {{ ref('stg_platform__' ~ table) }}
-    where {{ column }} > 1000000 or {{ column }} < -1000000
-    group by 1, 2, 3
-    {% if not (is_last_table and loop.last) %}
+    cross join (
+        {% for column in columns %}
+        select '{{ column }}' as column_name
+        {{- ' union all' if not loop.last }}
+        {% endfor %}
+    ) as column_names
+    where
+        {% for column in columns %}
+        {{ 'or ' if not loop.first }}{{ column }} > 1000000
+        or {{ column }} < -1000000
+        {% endfor %}
+    {% if not loop.last %}
 
     union all
 
     {% endif %}
     {% endfor %}
-    {% endfor %}
+
+),
+
+sums as (
+
+    select
+        table_name,
+        column_name,
+        org_id,
+        max_by(activity_date, abs(cast(value as double))) as activity_date,
+        max_by(value, abs(cast(value as double))) as largest,
+        sum(abs(cast(value as double))) as total
+    from large_counts
+    where value > 1000000 or value < -1000000
+    group by 1, 2, 3
 
 ),
 

@@ -28,21 +28,32 @@ with
 served as (
 
     {% for resource, source_model, names in fields %}
-    {% set is_last_resource = loop.last %}
-    {% for name in names %}
     select
         '{{ resource }}' as resource,
-        '{{ name }}' as field,
+        names.field,
         org_id,
         activity_date,
-        case when {{ name }} is null then 0 else 1 end as is_sent
+        case
+            when
+                case names.field
+                    {% for name in names %}
+                    when '{{ name }}' then {{ name }} is null
+                    {% endfor %}
+                end
+            then 0
+            else 1
+        end as is_sent
     from {{ ref(source_model) }}
-    {% if not (is_last_resource and loop.last) %}
+    cross join (
+        {% for name in names %}
+        select '{{ name }}' as field{{ ' union all' if not loop.last }}
+        {% endfor %}
+    ) as names
+    {% if not loop.last %}
 
     union all
 
     {% endif %}
-    {% endfor %}
     {% endfor %}
 
 ),

@@ -143,10 +143,10 @@ client_bounds as (
 
 ),
 
-counts as (
+checks as (
 
     {% for check_name, comparison, expected, actual in checks %}
-    {{ sides_of_check(check_name, comparison, expected, actual) }}
+    select '{{ check_name }}' as check_name, '{{ comparison }}' as comparison
 
     union all
 
@@ -154,9 +154,7 @@ counts as (
     {% for check_name, expected, actual, metrics in equations %}
     {% set is_last_equation = loop.last %}
     {% for metric in metrics %}
-    {{ sides_of_check(
-        check_name ~ metric, 'equal', expected ~ metric, actual ~ metric
-    ) }}
+    select '{{ check_name ~ metric }}' as check_name, 'equal' as comparison
     {% if not (is_last_equation and loop.last) %}
 
     union all
@@ -164,6 +162,48 @@ counts as (
     {% endif %}
     {% endfor %}
     {% endfor %}
+
+),
+
+-- A day with all its numbers is joined once: a join for each check would take
+-- two gigabytes for a thousand organisations.
+counts as (
+
+    select
+        checks.check_name,
+        org_id,
+        activity_date,
+        checks.comparison,
+        {% for side in ['expected', 'actual'] %}
+        case checks.check_name
+            {% for check_name, comparison, expected, actual in checks %}
+            when '{{ check_name }}'
+            then cast(
+                {{ expected if side == 'expected' else actual }}
+                as decimal(38, 6)
+            )
+            {% endfor %}
+            {% for check_name, expected, actual, metrics in equations %}
+            {% for metric in metrics %}
+            when '{{ check_name ~ metric }}'
+            then cast(
+                {{ (expected if side == 'expected' else actual) ~ metric }}
+                as decimal(38, 6)
+            )
+            {% endfor %}
+            {% endfor %}
+        end as {{ side }}{{ ',' if not loop.last }}
+        {% endfor %}
+    from token_days
+    {% for relation in [
+        'token_parts', 'tool_days', 'activity_days', 'productivity_days',
+        'user_days', 'grouped_models', 'tools', 'by_name', 'mcp_servers',
+        'skills', 'slash_commands', 'hooks', 'activity_clients',
+        'activity_by_client', 'client_bounds',
+    ] %}
+    full outer join {{ relation }} using (org_id, activity_date)
+    {% endfor %}
+    cross join checks
 
 ),
 
