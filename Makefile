@@ -33,7 +33,7 @@ check-deps: install
 watch: build ## run the tests that a change concerns, each time a file is saved
 	@npx vitest watch --changed
 
-test: check build ## run before a push: types, lint, unit tests and the main flows (6 min)
+test: check build ## run before a push: types, lint, unit tests and the main flows (3 min)
 	@npm run --silent test
 
 test-all: test test-browser test-dbt test-spark test-deep ## run all tests but test-kill, as CI does (75 min)

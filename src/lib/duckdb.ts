@@ -31,10 +31,10 @@ interface OpenOptions {
   /** Where queries spill beyond the memory limit, within the spill limit of the process. */
   readonly tempDirectory?: string
   /**
-   * Returns freed memory to the system early, so that memory does not grow with the
-   * number of statements.
+   * When freed memory returns to the system: `early`, so that memory does not grow with the number
+   * of statements, or `at once`, which takes more time. Default: later.
    */
-  readonly isLowMemory?: boolean
+  readonly freed?: 'early' | 'at once'
   /** When it aborts, the running statement ends; it and later ones reject with the reason, an AppError. */
   readonly signal?: AbortSignal | undefined
 }
@@ -76,7 +76,7 @@ export class Database {
     const instance = await Instance.create(path, {
       autoinstall_known_extensions: 'false',
       autoload_known_extensions: 'false',
-      ...allocation(options.isLowMemory === true),
+      ...allocation(options.freed),
       ...(options.readOnly === true ? { access_mode: 'READ_ONLY' } : {}),
       memory_limit: options.memoryLimit ?? query.memoryLimit,
       threads: String(options.threads ?? query.threads),
@@ -178,11 +178,12 @@ async function connect(instance: DuckDBInstance): Promise<DuckDBConnection> {
  * has read. With thousands of small files, that cache fills the memory limit and is slower than
  * reading them again.
  */
-function allocation(isLowMemory: boolean): Record<string, string> {
-  const threshold = isLowMemory ? '4MB' : '16MB'
+function allocation(freed: OpenOptions['freed'] | 'later' = 'later'): Record<string, string> {
+  const threshold = { later: '16MB', early: '4MB', 'at once': '1MB' }[freed]
   return {
     allocator_flush_threshold: threshold,
     allocator_bulk_deallocation_flush_threshold: threshold,
+    allocator_background_threads: String(freed === 'at once'),
     enable_external_file_cache: 'false',
   }
 }

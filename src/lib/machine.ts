@@ -30,6 +30,8 @@ export interface MachineSettings {
 export interface DatabaseLimits {
   readonly threads: number
   readonly memoryLimit: string
+  /** Whether freed memory returns to the system at once. */
+  readonly freed?: 'at once'
 }
 
 export type Limits = Readonly<ReturnType<typeof limitsOf>>
@@ -59,7 +61,8 @@ export function limitsOf(machine: Machine, settings: MachineSettings) {
     settings.memory,
   ])
   const atMost = (most: number): string => inMegabytes(Math.min(most, memory.value))
-  const forBuild = settings.memory === null ? Math.max(2, threads.value) * 512 * MB : Infinity
+  const forBuild = (each: number): string =>
+    atMost(settings.memory === null ? Math.max(2, threads.value) * each * MB : Infinity)
   return {
     threads,
     /** Bytes for the databases of any stage. */
@@ -74,7 +77,9 @@ export function limitsOf(machine: Machine, settings: MachineSettings) {
       concurrency: Math.min(threads.value, 4),
     },
     /** Models and their checks, and the comparison of `verify`. */
-    build: { threads: threads.value, memoryLimit: atMost(forBuild) },
+    build: { threads: threads.value, memoryLimit: forBuild(512) },
+    /** The same with thousands of small files, which take memory beyond the limit of the database. */
+    buildOfFleet: { threads: threads.value, memoryLimit: forBuild(256), freed: 'at once' as const },
     query: { threads: threads.value, memoryLimit: atMost(Infinity) },
     /** Verifying many raw files together, and one alone. */
     verification: { threads: Math.min(threads.value, 2), memoryLimit: atMost(512 * MB) },

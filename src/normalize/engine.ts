@@ -31,7 +31,7 @@ export class BaseEngine extends ConnectionPool<Worker> {
         return Database.open(':memory:', {
           memoryLimit: LIMITS.memory,
           threads: 1,
-          isLowMemory: true,
+          freed: 'early',
           tempDirectory: folder,
         })
       },

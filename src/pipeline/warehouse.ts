@@ -31,6 +31,7 @@ import { quarantineBase } from '../lake/quarantine.ts'
 import { forgetRollback } from '../lake/published-record.ts'
 import { statement, version } from '../lib/package.ts'
 import { someOf } from '../lib/text.ts'
+import { processLimits } from '../lib/machine.ts'
 import { spillFolder } from '../lib/spill.ts'
 import { intervalsOf, latestData, type PointInTime } from '../lake/point-in-time.ts'
 
@@ -146,6 +147,7 @@ export async function buildOptions(
     now: world.now,
     emit: world.emit,
     signal: world.signal,
+    limits: orgIds.length < FLEET ? processLimits().build : processLimits().buildOfFleet,
     tempDirectory: spillFolder(dataFolder),
     artifacts: {
       folder: join(dataFolder, 'target'),
@@ -168,6 +170,9 @@ export async function buildOptions(
     ...(choice.exclude === undefined ? {} : { exclude: choice.exclude }),
   }
 }
+
+/** As many organisations have thousands of small files. */
+const FLEET = 100
 
 /** @throws UsageError where only some models are asked of Spark. */
 function refusePart({ select, exclude, retry }: ModelChoice): void {

@@ -104,6 +104,13 @@ describe('the limits of a stage', () => {
     }).toEqual({ threads: row.threads, memory: row.memory, from: row.from })
   })
 
+  it('give the build of many organisations half the memory, or all that is set', () => {
+    const of = (row: Pick<Row, 'machine' | 'settings'>) => limitsIn(row).buildOfFleet.memoryLimit
+    expect(of({})).toBe('512MB')
+    expect(of({ machine: { processors: 8 } })).toBe('2048MB')
+    expect(of({ settings: { memory: given(8 * GB) } })).toBe('8000MB')
+  })
+
   it('never exceed the limit of the process', () => {
     const settings = { memory: given(0.256 * GB) }
     const { base, verification: proofs, verificationOfOne: proof } = limitsIn({ settings })

@@ -47,7 +47,7 @@ export class LandingDatabase extends ConnectionPool<Database> {
           ...landing,
           // It needs no threads of its own: they would take work from the threads that wait for it.
           threads: 1,
-          isLowMemory: true,
+          freed: 'early',
           tempDirectory: spillFolder(dataFolder),
         }),
       prepare: async (database) => {

@@ -49,8 +49,8 @@ export async function executePlan(
   build: RunningBuild,
   plan: BuildPlan,
 ): Promise<ExecutedPlan> {
-  const { tempDirectory, signal } = build
-  const options = { ...processLimits().build, tempDirectory, signal }
+  const { limits = processLimits().build, tempDirectory, signal } = build
+  const options = { ...limits, tempDirectory, signal }
   await using db = await Database.open(':memory:', options)
   await using second = await db.another()
   await db.run(

@@ -1,5 +1,6 @@
 import type { Database, Table } from '../../lib/duckdb.ts'
 import type { RunEvent } from '../../lib/events.ts'
+import type { DatabaseLimits } from '../../lib/machine.ts'
 import type { Compiled, CompileOptions } from '../project/compile.ts'
 import type { ModelNode, Project, UnitTestNode } from '../project/types.ts'
 import type { PlannedCheck } from './checks.ts'
@@ -35,6 +36,8 @@ export interface BuildOptions extends CompileOptions, SourceFacts {
   /** Milliseconds since the epoch. */
   readonly now: () => number
   readonly emit: (event: RunEvent) => void
+  /** Of the database. Default: those of a build. */
+  readonly limits?: DatabaseLimits
   /** Where queries spill. */
   readonly tempDirectory: string
   /** Stops the running statement; nothing is published. */

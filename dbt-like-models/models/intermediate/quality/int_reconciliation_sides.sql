@@ -165,8 +165,8 @@ checks as (
 
 ),
 
--- A day with all its numbers is joined once: a join for each check would take
--- two gigabytes for a thousand organisations.
+-- The numbers of a day are joined once: with a join for each check, a thousand
+-- organisations would take more than a gigabyte.
 counts as (
 
     select
