@@ -71,7 +71,7 @@ describe('the steps of a page and of a build in docs/architecture.md', () => {
         [],
       )
       const missing = nameOf(details).filter(
-        (name) => !tracked.some((each) => each.endsWith(`/${name}`)),
+        (name) => !tracked.some((each) => `/${each}`.endsWith(`/${name}`)),
       )
       expect(missing).toEqual([])
     },

@@ -104,7 +104,7 @@
     Facts by day have no column for the version of their day; `int_fact_days` has
     it. These three macros are the pre-hooks of such a fact.
 #}
-{% macro delete_other_days(fact, versions) -%}
+{% macro delete_outdated_days(fact, versions) -%}
     {% if is_incremental() -%}
     delete from {{ this }}
     where (org_id, activity_date) in (

@@ -244,7 +244,7 @@ export class ApiClient {
         validateMetadata(call.path, envelope.rest)
         return envelope
       })
-      return { ...rows, ...tailOf(origin, response, rest) }
+      return { ...rows, ...metadataOf(origin, response, rest) }
     })
   }
 
@@ -350,10 +350,10 @@ async function takeRows(
     validateMetadata(origin.request, document)
     return document
   })
-  return tailOf(origin, head, rest)
+  return metadataOf(origin, head, rest)
 }
 
-function tailOf(origin: AnswerOrigin, head: HttpHead, rest: unknown): AnswerMetadata {
+function metadataOf(origin: AnswerOrigin, head: HttpHead, rest: unknown): AnswerMetadata {
   const meta = fieldOf(rest, 'meta')
   const nextCursor = textOf(fieldOf(meta, 'next_cursor'))
   return {

@@ -36,7 +36,7 @@ import {
 } from './identity.ts'
 import { RawWriter, type LandingDatabase } from './land/raw-writer.ts'
 import { quarantineDamagedEntities } from './damaged-files.ts'
-import { removePageBuffers } from './land/buffer-paths.ts'
+import { removePageBuffersExcept } from './land/buffer-paths.ts'
 import { forgetMissing, openLedger, stillMissing, type OpenLedger } from './open-ledger.ts'
 import { planSync, type FetchTask, type PlanOptions } from './plan/sync-plan.ts'
 import { DAY_TOTALS, RESOURCES, type Resource } from '../lake/resources.ts'
@@ -195,7 +195,7 @@ async function landDue(
   announce(tasks, orgId, world)
   // also keeps page buffers of days that --only or --from left out today
   const due = planSync(ledger.intervals, when)
-  await removePageBuffers(dataFolder, orgId, keysOfPaginated([...tasks, ...due]))
+  await removePageBuffersExcept(dataFolder, orgId, keysOfPaginated([...tasks, ...due]))
   const confirmation = confirmationRule(options, now)
   const recorder = new IntervalRecorder(ledger, orgId, world, confirmation)
   const windowSizes = new WindowSizes(savedSizes)

@@ -33,9 +33,9 @@ import { SCHEMA_DRIFT } from './drift.ts'
 import type { BaseEngine, Worker } from './engine.ts'
 import { isIntact, readBaseState, writeBaseState, type BaseFiles } from './state.ts'
 
-const WRITE = statement('base/steps/month')
+const MONTH = statement('base/steps/month')
 const VERSIONS = statement('base/steps/month_versions')
-const PART = statement('base/steps/write')
+const PART = statement('base/steps/part')
 
 /** The existing base files of one organisation, compared with the record of what was written. */
 export async function openBase({
@@ -212,12 +212,12 @@ async function writeGroup(
   if (isAborted()) return
   const { database } = worker
   // when a group is repeated, some of its files may have been written
-  const left = group.map((each) => ({
+  const remaining = group.map((each) => ({
     ...each,
     tasks: each.tasks.filter(({ parts }) => parts.has(each.part)),
   }))
-  const made = await makeParts(options, worker, left)
-  for (const { part, tasks } of left) {
+  const made = await makeParts(options, worker, remaining)
+  for (const { part, tasks } of remaining) {
     for (const task of tasks) {
       if (isAborted()) return
       const rows = made.get(task.entity)
@@ -255,7 +255,7 @@ async function makeParts(
   const entities = BASE_ENTITIES.filter((entity) => due.has(entity))
   const days = group.flatMap((month) => month.days)
   const batches = days.length === 0 ? [[]] : packed(days, LIMITS.rawBytes)
-  const parts = await mkdtemp(join(folder, 'made-'))
+  const partsFolder = await mkdtemp(join(folder, 'made-'))
   const made = new Map<BaseEntity, EntityRows>()
   const batch = new DayBatch(database, options.dataFolder, {
     resource,
@@ -278,7 +278,7 @@ async function makeParts(
           await database.run(`create or replace temp table ${table} as ${select}`)
           made.set(entity, { relation: table, files: [], readers })
         } else {
-          const file = join(parts, `${entity.name}-${at}.parquet`)
+          const file = join(partsFolder, `${entity.name}-${at}.parquet`)
           await database.run(fill(PART, { select, file: literal(file) }))
           const files = [...(made.get(entity)?.files ?? []), file]
           made.set(entity, { relation: parquet(files), files, readers })
@@ -318,7 +318,7 @@ async function writeMonth(
   }
   return withPlace(entity.errorLabel, month, () =>
     withTemporary(inPlace, async (temporary) => {
-      const [count] = await database.rows(fill(WRITE, { ...fields, file: literal(temporary) }))
+      const [count] = await database.rows(fill(MONTH, { ...fields, file: literal(temporary) }))
       const written = await syncedSums(temporary)
       await putInPlace(temporary, inPlace)
       const rows = Number(count?.['Count'] ?? 0)

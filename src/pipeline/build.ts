@@ -7,7 +7,7 @@ import {
   downgradeToPartial,
   type StageResult,
   type RunContext,
-  openLedgers,
+  reconcileLedgers,
   hasLanded,
   timed,
   union,
@@ -26,13 +26,13 @@ import { organisationsInLake } from '../lake/layout.ts'
 /** Raw → base → models → published warehouse. Needs no network. */
 export async function build(context: RunContext, options: BuildChoice): Promise<StageResult> {
   const { dataFolder } = context.config
-  await openLedgers(context)
+  await refuseSelectionOnPast(dataFolder, options)
+  refuseFuture(options.asOf, context.world.now())
+  await reconcileLedgers(context)
   if (options.asOf === undefined) await landHooks(context)
   const orgIds = requireOrganisations(context, await knownOrganisations(dataFolder))
-  await refuseSomeOfPast(dataFolder, options)
-  refuseFuture(options.asOf, context.world.now())
   if (options.asOf !== undefined) return buildPast(context, orgIds, options, options.asOf)
-  return publishIfLanded(context, orgIds, options, await normalizeAndRead(context))
+  return buildIfLanded(context, orgIds, options, await normalizeAndRead(context))
 }
 
 /**
@@ -45,13 +45,13 @@ export async function planOfModels(
 ): Promise<readonly PlannedModel[]> {
   const { dataFolder } = context.config
   const orgIds = requireOrganisations(context, await knownOrganisations(dataFolder))
-  await refuseSomeOfPast(dataFolder, choice)
+  await refuseSelectionOnPast(dataFolder, choice)
   const project = await readProject(context)
   return planOfBuild(await buildOptions(context, project, orgIds, choice, latestData(dataFolder)))
 }
 
 /** @throws UsageError if only some models are selected after a rollback or a build of the past. */
-async function refuseSomeOfPast(dataFolder: string, choice: ModelChoice): Promise<void> {
+async function refuseSelectionOnPast(dataFolder: string, choice: ModelChoice): Promise<void> {
   if (choice.select !== undefined) await refusePast(dataFolder, '--select')
   if (choice.exclude !== undefined) await refusePast(dataFolder, '--exclude')
 }
@@ -82,7 +82,7 @@ async function buildPast(
   return { exitCode: ExitCode.complete, problems: [] }
 }
 
-async function publishIfLanded(
+async function buildIfLanded(
   context: RunContext,
   orgIds: readonly string[],
   options: BuildChoice,
@@ -134,5 +134,5 @@ export async function rebuild(context: RunContext, options: BuildChoice): Promis
     await rm(join(dataFolder, made), { recursive: true, force: true })
   const ready = await normalizeAndRead(context)
   const all = { ...ready, missing: missing + ready.missing }
-  return publishIfLanded(context, orgIds, { ...options, fullRefresh: true }, all)
+  return buildIfLanded(context, orgIds, { ...options, fullRefresh: true }, all)
 }

@@ -13,7 +13,7 @@ import { mergeFiles, rawSources } from '../lake/merge-files.ts'
 import { readOrganisations } from '../lake/organisations.ts'
 import {
   downgradeToPartial,
-  openLedgers,
+  reconcileLedgers,
   timed,
   type StageResult,
   type RunContext,
@@ -48,7 +48,7 @@ async function planOf(dataFolder: string, orgId: string, now: number): Promise<M
 /** Merges the raw files of past months. Base already has one file per month. */
 export async function compact(context: RunContext): Promise<CompactOutcome> {
   const { config, world } = context
-  await openLedgers(context)
+  await reconcileLedgers(context)
   const merged: Merged[] = []
   let missing = 0
   await timed(context, 'compact', async () => {

@@ -66,15 +66,15 @@ export function projectOf(config: Config, warn: (message: string) => void): Prom
   })
 }
 
-/** Compares all other ledgers with the lake, including those of organisations that have none. */
-export async function openLedgers(
+/** Compares each ledger, also of organisations that have none yet, with the lake, and adds what it lacks. */
+export async function reconcileLedgers(
   context: RunContext,
-  opened: readonly (string | null)[] = [],
+  { except = [] }: { readonly except?: readonly (string | null)[] } = {},
 ): Promise<void> {
   const { dataFolder } = context.config
   const all = union(await organisationsInLake(dataFolder), await knownOrganisations(dataFolder))
   for (const orgId of all)
-    if (!opened.includes(orgId)) await openLedger(dataFolder, orgId, warner(context.world))
+    if (!except.includes(orgId)) await openLedger(dataFolder, orgId, warner(context.world))
 }
 
 /** Whether any day has landed, with rows or without: base and models are made of nothing else. */

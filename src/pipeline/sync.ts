@@ -14,7 +14,7 @@ import {
   type SyncOptions,
 } from '../extract/organisation.ts'
 import { readOrganisations } from '../lake/organisations.ts'
-import { downgradeToPartial, timed, type RunContext, openLedgers } from './run-context.ts'
+import { downgradeToPartial, timed, type RunContext, reconcileLedgers } from './run-context.ts'
 import { normalizeAll, EarlyBase } from './normalize.ts'
 import { learnedLimits } from '../lake/state-file.ts'
 import { latestData } from '../lake/point-in-time.ts'
@@ -40,14 +40,14 @@ export async function landAndNormalize(
   whileWaiting: () => void = () => undefined,
 ): Promise<SyncOutcome> {
   await using earlyBase = new EarlyBase(context, whileWaiting)
-  const landed = await land(context, selection, earlyBase)
+  const landed = await landOrganisations(context, selection, earlyBase)
   if (!landed.hasNews || isStopped(context)) return landed
   const pointInTime = latestData(context.config.dataFolder)
   return downgradeToPartial(await normalizeAll(context, pointInTime, earlyBase), landed)
 }
 
 /** Source → raw, several organisations at a time. */
-export async function land(
+export async function landOrganisations(
   context: RunContext,
   selection: SyncSelection,
   listeners: SyncListeners = {},
@@ -63,7 +63,7 @@ export async function land(
       return isAlone ? work() : withoutStoppingOthers(context, organisation, work)
     })
     const opened = results.map(({ orgId }) => orgId)
-    if (!isStopped(context)) await openLedgers(context, opened)
+    if (!isStopped(context)) await reconcileLedgers(context, { except: opened })
     if (selection.days === undefined) await landHooks(context)
     return results
   }

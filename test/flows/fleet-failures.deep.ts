@@ -9,7 +9,7 @@ import { knownOrganisations, LedgerFile } from '../../src/lake/ledger.ts'
 import { RESOURCES } from '../../src/lake/resources.ts'
 import { DeferredError, ExitCode } from '../../src/lib/errors.ts'
 import type { RunEvent } from '../../src/lib/events.ts'
-import { land, sync, type SyncSelection } from '../../src/pipeline/sync.ts'
+import { landOrganisations, sync, type SyncSelection } from '../../src/pipeline/sync.ts'
 import type { SyncOutcome } from '../../src/pipeline/outcome.ts'
 import { temporaryFolder, testWorld } from '../support/helpers.ts'
 
@@ -62,7 +62,7 @@ async function landed(
     readonly runForMs?: number
     readonly now?: number
     /** Default: lands only. */
-    readonly work?: typeof land
+    readonly work?: typeof landOrganisations
     readonly onEvent?: (event: RunEvent, stop: AbortController) => void
   } = {},
 ): Promise<{ outcome: SyncOutcome; data: string; events: readonly RunEvent[] }> {
@@ -78,7 +78,7 @@ async function landed(
   }
   const keys = organisations.map(({ key }, at) => [`KEY_${at}`, key] as const)
   const config = loadConfig({ data }, Object.fromEntries(keys), data)
-  const { now = NOW, work = land } = options
+  const { now = NOW, work = landOrganisations } = options
   const world = testWorld(now)
   const emit = (event: RunEvent): void => {
     world.emit(event)

@@ -82,7 +82,8 @@ describe('a retry', () => {
     await refusal(bench.build(BROKEN, { ...placesOf(bench), runId: 'run-2' }))
     const other = await refusal(bench.build(CHAIN, { ...placesOf(bench, 'other'), retry: true }))
     expect(other).toMatchObject({
-      message: '--retry: other days have landed since run run-2 failed',
+      message:
+        '--retry: other days have landed since run run-2 failed, or it was a build of the past',
       hint: 'Build everything: agent-warehouse build.',
     })
   })

@@ -93,11 +93,11 @@ async function openPagination(
   })
   const pagination: Pagination = { resource, day, buffer, users, landedPages: null }
   const [first] = buffer.headers
-  if (first === undefined || buffer.arePagesKnown)
+  if (first === undefined || buffer.hasKnownPages)
     pagination.landedPages = await context.writer.landedPages(resource.name, day)
   if (first === undefined) return pagination
   const age = nowThere(context) - first.origin.fetchedAt
-  const isLost = buffer.arePagesKnown && !isAsLanded(pagination)
+  const isLost = buffer.hasKnownPages && !isAsLanded(pagination)
   if (Math.abs(age) > MAX_AGE_MS || isLost) startAgain(pagination)
   else
     context.world.emit({
@@ -155,7 +155,7 @@ async function requestPages(context: FetchContext, pagination: Pagination): Prom
   let idle = 0
   for await (const page of userPages(ask, { first: day, last: day }, buffer.cursors)) {
     if (page.rows !== null) {
-      if (!(await readLandedPages(context, pagination))) return requestPages(context, pagination)
+      if (!(await restoreEqualPages(context, pagination))) return requestPages(context, pagination)
       const before = users.size
       for (const user of usersOfPage(page, page.rows, day)) users.add(user)
       idle = users.size > before ? 0 : idle + 1
@@ -166,8 +166,9 @@ async function requestPages(context: FetchContext, pagination: Pagination): Prom
     buffer.addPage(page, { origin, nextCursor, witness })
     context.world.emit({ type: 'page.received', ...id, rows: page.sum.rows })
   }
-  const isAsBefore = buffer.pages === pagination.landedPages?.pages.length
-  if (!isAsBefore && !(await readLandedPages(context, pagination)))
+  const { landedPages } = pagination
+  const hasFewerPages = landedPages !== null && buffer.pages < landedPages.pages.length
+  if (hasFewerPages && !(await restoreEqualPages(context, pagination)))
     return requestPages(context, pagination)
 }
 
@@ -189,9 +190,10 @@ function userOf({ text, value }: ServedRow): string {
 /**
  * Called when a page differs from the landed day: reads the rows of earlier pages from the lake.
  *
- * @returns false if the lake does not hold these pages; then the day starts again.
+ * @returns true if the buffer now has the rows of all its pages; false if the lake does not hold
+ *   them: then the buffer is empty, and the day starts again.
  */
-async function readLandedPages(context: FetchContext, pagination: Pagination): Promise<boolean> {
+async function restoreEqualPages(context: FetchContext, pagination: Pagination): Promise<boolean> {
   const { resource, day, buffer } = pagination
   if (pagination.landedPages === null) return true
   const headers = buffer.headers
@@ -236,7 +238,9 @@ async function landPaginations(context: FetchContext, all: readonly Pagination[]
   const served = paginations.map((pagination) => {
     const { day, buffer, landedPages, users } = pagination
     const content =
-      landedPages === null ? buffer.content : { ...buffer.content, ...rowsOf(landedPages) }
+      landedPages === null
+        ? buffer.content
+        : { ...buffer.content, ...digestAndCountOf(landedPages) }
     const rowCount = landedPages?.users ?? users.size
     return { day, content, rowCount, size: rowCount, buffer, landedPages }
   })
@@ -256,7 +260,7 @@ async function landPaginations(context: FetchContext, all: readonly Pagination[]
   await landPaginations(context, others)
 }
 
-function rowsOf({ digest, pages }: PageSums): Pick<DayContent, 'digest' | 'count'> {
+function digestAndCountOf({ digest, pages }: PageSums): Pick<DayContent, 'digest' | 'count'> {
   return { digest, count: pages.reduce((count, { rows }) => count + rows, 0) }
 }
 

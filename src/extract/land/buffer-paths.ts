@@ -21,7 +21,7 @@ export function bufferPath(
  * buffers of the `wanted` intervals (their keys). A file name is parsed from its end, because
  * the organisation may contain `-`.
  */
-export async function removePageBuffers(
+export async function removePageBuffersExcept(
   dataFolder: string,
   orgId: string,
   wanted: ReadonlySet<string>,

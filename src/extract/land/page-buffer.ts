@@ -91,7 +91,7 @@ export class PageBuffer {
   }
 
   /** Whether any page's rows are omitted from the buffer because they landed before. */
-  get arePagesKnown(): boolean {
+  get hasKnownPages(): boolean {
     return this.#headers.some(({ isKnown }) => isKnown)
   }
 
@@ -167,7 +167,7 @@ export class PageBuffer {
 
   /** @throws AppError if the file changed since it was written, or lacks known rows. */
   async #verify(): Promise<void> {
-    if (!this.arePagesKnown && (await crc32OfFile(this.#path)) === this.#crc) return
+    if (!this.hasKnownPages && (await crc32OfFile(this.#path)) === this.#crc) return
     throw new AppError(`${this.#path}: a page has changed since it was written`, {
       hint: 'The next run continues after the last undamaged page.',
     })

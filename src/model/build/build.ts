@@ -6,7 +6,7 @@ import { removeTemporariesOf, temporaryPath } from '../../lib/files.ts'
 import { writeArtifacts } from '../artifacts/write.ts'
 import { executePlan, snapshotsOf, type ExecutedPlan } from './execute.ts'
 import { compileProject } from '../project/compile.ts'
-import { mayBeDamaged, throwAll } from '../project/errors.ts'
+import { mayBeDamaged, throwIfAny } from '../project/errors.ts'
 import { publish, removeDatabase } from '../publish/publish.ts'
 import {
   forgetFailed,
@@ -70,7 +70,7 @@ export async function buildAndPublish(options: BuildOptions): Promise<BuildResul
     const { problems, contents, relations, ...built } = executed
     results.freshness = executed.freshness
     if (problems.length > 0) isKept = await keepFailed(path, options)
-    throwAll(problems)
+    throwIfAny(problems)
     const bytes = await publish(path, contents, build, previous)
     await forgetFailed(options)
     await writeArtifacts(build, plan.compiled, { ...results, relations })
@@ -111,7 +111,7 @@ async function buildFile(
   const canBuildFromScratch = plan.isContinued && !plan.isPartial
   try {
     const executed = await executePlan(path, build, plan)
-    if (canBuildFromScratch && executed.problems.some(mayBeDamaged)) throwAll(executed.problems)
+    if (canBuildFromScratch && executed.problems.some(mayBeDamaged)) throwIfAny(executed.problems)
     return { path, executed }
   } catch (error) {
     await removeDatabase(path)

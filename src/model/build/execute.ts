@@ -98,6 +98,7 @@ async function buildAndCheck(context: BuildContext, plan: BuildPlan): Promise<Ex
   const wrong = failedChecks(checked.results, examples, context.failedFile?.path)
   const problems = [...failures, ...checked.failures, ...wrong]
   if (problems.length === 0 && asOf === null) {
+    // the failed build wrote none, so a retry writes also those that it built
     for (const node of snapshotsOf(retry ? plan.all : selected)) {
       await saveSnapshot(db, node, context)
     }

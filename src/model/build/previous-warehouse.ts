@@ -230,7 +230,7 @@ async function openFailed(
   if (record === undefined) throw refusal('no build has failed')
   const { run_id: runId } = record
   if (record.sources !== failedFile?.sources) {
-    throw refusal(`other days have landed since run ${runId} failed`)
+    throw refusal(`other days have landed since run ${runId} failed, or it was a build of the past`)
   }
   if (record.results !== (await resultsDigest(artifacts?.folder))) throw noResults(runId)
   const copied = await makeWorkingCopy(path, target).catch((error: unknown) => {

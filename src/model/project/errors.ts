@@ -76,7 +76,7 @@ class ManyFailedError extends AppError {
 const LISTED = 3
 
 /** @throws the only error, or a ManyFailedError for several. */
-export function throwAll([first, ...others]: readonly AppError[]): void {
+export function throwIfAny([first, ...others]: readonly AppError[]): void {
   if (first === undefined) return
   throw others.length === 0 ? first : new ManyFailedError(first, others)
 }

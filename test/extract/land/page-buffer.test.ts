@@ -77,7 +77,7 @@ describe('a page buffer that an earlier run left', () => {
     expect(buffer).toMatchObject({
       pages: 3,
       headers: before.headers,
-      arePagesKnown: false,
+      hasKnownPages: false,
       cursors: ['cursor-1', 'cursor-2', 'cursor-3'],
       isComplete: false,
     })
@@ -186,7 +186,7 @@ describe('a page buffer that an earlier run left', () => {
     }
     const { buffer, items } = await open(path)
     expect(items).toEqual([])
-    expect(buffer).toMatchObject({ pages: 3, arePagesKnown: true, headers: before.headers })
+    expect(buffer).toMatchObject({ pages: 3, hasKnownPages: true, headers: before.headers })
     expect(buffer.sums).toEqual(PAGES.map((page) => pageOf(page).sum))
     await expect(fieldsOf(buffer.content)).rejects.toThrow('has changed since it was written')
   })

@@ -6,7 +6,7 @@
         materialized='incremental',
         unique_key=['org_id', 'activity_date'],
         pre_hook=[
-            "{{ delete_other_days('fct_user_model_day', 'stg_platform__tokens_days') }}",
+            "{{ delete_outdated_days('fct_user_model_day', 'stg_platform__tokens_days') }}",
             "{{ clear_recorded_days('fct_user_model_day') }}",
             "{{ record_days('fct_user_model_day', 'stg_platform__tokens_days') }}"
         ]

@@ -4,7 +4,7 @@
         materialized='incremental',
         unique_key=['org_id', 'activity_date'],
         pre_hook=[
-            "{{ delete_other_days('fct_user_day', 'int_user_day_versions') }}",
+            "{{ delete_outdated_days('fct_user_day', 'int_user_day_versions') }}",
             "{{ clear_recorded_days('fct_user_day') }}",
             "{{ record_days('fct_user_day', 'int_user_day_versions') }}"
         ]
