@@ -122,10 +122,11 @@ export class EarlyBase implements SyncListeners, BaseWork, AsyncDisposable {
   /** Bounds what databases take, however many organisations are asked at the same time. */
   readonly #queue = new PQueue({ concurrency: 1 })
 
-  constructor(context: RunContext, whileWaiting: () => void) {
+  /** `organisations`: how many are requested in this run. */
+  constructor(context: RunContext, organisations: number, whileWaiting: () => void) {
     this.#context = context
     this.#whileWaiting = whileWaiting
-    this.#isLater = context.config.hosts().length > context.config.organisationsAtOnce
+    this.#isLater = organisations > context.config.organisationsAtOnce
     this.engine = new BaseEngine(context.config.dataFolder)
   }
 

@@ -39,7 +39,8 @@ export async function landAndNormalize(
   selection: SyncSelection,
   whileWaiting: () => void = () => undefined,
 ): Promise<SyncOutcome> {
-  await using earlyBase = new EarlyBase(context, whileWaiting)
+  const { length } = context.config.organisations(selection.organisations)
+  await using earlyBase = new EarlyBase(context, length, whileWaiting)
   const landed = await landOrganisations(context, selection, earlyBase)
   if (!landed.hasNews || isStopped(context)) return landed
   const pointInTime = latestData(context.config.dataFolder)
