@@ -79,7 +79,7 @@ export function limitsOf(machine: Machine, settings: MachineSettings) {
     /** Models and their checks, and the comparison of `verify`. */
     build: { threads: threads.value, memoryLimit: forBuild(512) },
     /** The same with thousands of small files, which take memory beyond the limit of the database. */
-    buildOfFleet: { threads: threads.value, memoryLimit: forBuild(256), freed: 'at once' as const },
+    buildOfFleet: { threads: threads.value, memoryLimit: forBuild(192), freed: 'at once' as const },
     query: { threads: threads.value, memoryLimit: atMost(Infinity) },
     /** Verifying many raw files together, and one alone. */
     verification: { threads: Math.min(threads.value, 2), memoryLimit: atMost(512 * MB) },

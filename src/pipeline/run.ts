@@ -1,10 +1,16 @@
 import { type RunContext, hasLanded, readProject } from './run-context.ts'
-import { buildWarehouse, type RunsSoFar } from './warehouse.ts'
+import { buildWarehouse, FLEET, type RunsSoFar } from './warehouse.ts'
 import { knownOrganisations } from '../lake/ledger.ts'
 import type { Project } from '../model/index.ts'
 import { exportMarts, reportMarts } from './serve.ts'
 import type { SyncOutcome } from './outcome.ts'
-import { deferredIfStopped, landAndNormalize, isStopped, type SyncSelection } from './sync.ts'
+import {
+  deferredIfStopped,
+  inLowMemoryMode,
+  landAndNormalize,
+  isStopped,
+  type SyncSelection,
+} from './sync.ts'
 
 /** The nightly job: land what is due, build, check, publish, export, report. */
 export async function run(
@@ -13,9 +19,12 @@ export async function run(
   runs: RunsSoFar,
 ): Promise<SyncOutcome> {
   let reading: Promise<Project> | undefined
-  const outcome = await landAndNormalize(context, selection, () => {
-    reading ??= readProject(context)
-  })
+  const landing = () =>
+    landAndNormalize(context, selection, () => {
+      reading ??= readProject(context)
+    })
+  const isFleet = context.config.hosts().length >= FLEET
+  const outcome = await (isFleet ? inLowMemoryMode(landing) : landing())
   if (!outcome.hasNews || isStopped(context)) return deferredIfStopped(context, outcome)
   const orgIds = await knownOrganisations(context.config.dataFolder)
   if (!(await hasLanded(context.config.dataFolder, orgIds))) return outcome

@@ -175,10 +175,10 @@ async function withClient<T>(
 
 /**
  * Runs `work` with a heap that stays near the live data. Garbage would otherwise be most of the
- * memory of a sync, and more for a longer history. `run` does not use it: its build takes far
- * more memory anyway, and would only be slower.
+ * memory of a sync, and more for a longer history. `run` does so for a fleet only: otherwise its
+ * build takes far more memory anyway, and would only be slower.
  */
-async function inLowMemoryMode<T>(work: () => Promise<T>): Promise<T> {
+export async function inLowMemoryMode<T>(work: () => Promise<T>): Promise<T> {
   setFlagsFromString('--optimize-for-size')
   try {
     return await work()

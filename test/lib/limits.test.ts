@@ -104,10 +104,10 @@ describe('the limits of a stage', () => {
     }).toEqual({ threads: row.threads, memory: row.memory, from: row.from })
   })
 
-  it('give the build of many organisations half the memory, or all that is set', () => {
+  it('give the build of many organisations less memory, or all that is set', () => {
     const of = (row: Pick<Row, 'machine' | 'settings'>) => limitsIn(row).buildOfFleet.memoryLimit
-    expect(of({})).toBe('512MB')
-    expect(of({ machine: { processors: 8 } })).toBe('2048MB')
+    expect(of({})).toBe('384MB')
+    expect(of({ machine: { processors: 8 } })).toBe('1536MB')
     expect(of({ settings: { memory: given(8 * GB) } })).toBe('8000MB')
   })
 
