@@ -11,7 +11,6 @@ import { descriptionOf } from '../shared/relations.ts'
 import type { PublishedState } from '../publish/meta.ts'
 
 const NEW = 'it is new'
-const SAME_ROWS = 'the same rows'
 const MOVED = 'the data folder has moved'
 
 /** @throws ProjectError, and UsageError for a selector that matches no models. */
@@ -38,11 +37,7 @@ export async function planBuild(
   const written = new Set(
     planned.flatMap(({ node, action }) => (action === 'reuse' ? [] : node.hookRefs)),
   )
-  const nodes = planned.map((each) =>
-    each.reason === SAME_ROWS && written.has(each.node.name)
-      ? { ...each, reason: 'unchanged, but a pre-hook of another model may write to it' }
-      : each,
-  )
+  const nodes = planned.map((each) => (written.has(each.node.name) ? toBeWritten(each) : each))
   const unitTestDigests = digestsOf(compiled.unitTests)
   const isTested = (model: string): boolean => {
     const before = fullRefresh ? undefined : state.models.get(model)
@@ -52,11 +47,7 @@ export async function planBuild(
       before.unitTests === unitTestDigests.get(model)
     )
   }
-  const unchanged = new Set(
-    nodes.flatMap(({ node, reason }) =>
-      reason === SAME_ROWS || (reason === MOVED && hasSameRows(node)) ? [node.name] : [],
-    ),
-  )
+  const unchanged = new Set(nodes.flatMap((each) => (each.hasSameRows ? [each.node.name] : [])))
   const isContinued = nodes.some(
     ({ node, action }) => node.increment !== null && action !== 'create',
   )
@@ -119,20 +110,28 @@ function planNode(
   hasSameRows: boolean,
 ): NodePlan {
   const present = relations.get(node.relation)
-  if (reason !== null) return toCreate(node, reason)
+  if (reason !== null) {
+    return { ...toCreate(node, reason), hasSameRows: reason === MOVED && hasSameRows }
+  }
   if (present?.kind !== kindOf(node)) return toCreate(node, 'it is missing from the published file')
   const isDescribed = present.description === descriptionOf(node)
-  if (hasSameRows) return { node, action: 'reuse', reason: SAME_ROWS, isDescribed }
-  if (kindOf(node) === 'view') {
-    return { node, action: 'reuse', reason: 'the same statement', isDescribed }
-  }
+  const planned = { node, isDescribed, hasSameRows }
+  if (hasSameRows) return { ...planned, action: 'reuse', reason: 'the same rows' }
+  if (kindOf(node) === 'view') return { ...planned, action: 'reuse', reason: 'the same statement' }
   const reads = 'a model that it reads may have changed'
   if (node.increment === null) return toCreate(node, reads)
-  return { node, action: 'update', reason: reads, isDescribed }
+  return { ...planned, action: 'update', reason: reads }
 }
 
 function toCreate(node: ModelNode, reason: string): NodePlan {
-  return { node, action: 'create', reason, isDescribed: false }
+  return { node, action: 'create', reason, isDescribed: false, hasSameRows: false }
+}
+
+/** The plan of a model to which a pre-hook of another model may write. */
+function toBeWritten(planned: NodePlan): NodePlan {
+  if (planned.action !== 'reuse' || !planned.hasSameRows) return planned
+  const reason = 'unchanged, but a pre-hook of another model may write to it'
+  return { ...planned, reason, hasSameRows: false }
 }
 
 /** The scope of a check. `unchanged`: the models whose rows are the published ones. */

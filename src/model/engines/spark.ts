@@ -156,10 +156,11 @@ class Loader {
 
   /** Makes the model's table from Spark's rows, or its view, which reads base. */
   async #make(
-    { node, action, isDescribed }: NodePlan,
+    planned: NodePlan,
     durationMs: number,
     error: string | undefined,
   ): Promise<BuiltModel> {
+    const { node, action } = planned
     const { emit, report, now, db } = this.#context
     const context: BuildContext = {
       ...this.#context,
@@ -179,12 +180,7 @@ class Loader {
     const sql = kindOf(node) === 'view' ? node.sql : await this.#rows(db, node)
     const increment = action === 'update' ? { preHooks: [], sql } : null
     const made = { ...node, sql, increment }
-    const built = await materialize(context, {
-      node: made,
-      action,
-      reason: 'made by Spark',
-      isDescribed,
-    })
+    const built = await materialize(context, { ...planned, node: made })
     return { ...built, durationMs }
   }
 

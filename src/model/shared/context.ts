@@ -88,6 +88,8 @@ export interface NodePlan {
   readonly reason: string
   /** Whether the table or view already has its comments. */
   readonly isDescribed: boolean
+  /** Whether its rows are known to be those of the published file. */
+  readonly hasSameRows: boolean
 }
 
 /** Everything that a build decides before it writes. */
