@@ -33,15 +33,10 @@ served as (
         names.field,
         org_id,
         activity_date,
-        case
-            when
-                case names.field
-                    {% for name in names %}
-                    when '{{ name }}' then {{ name }} is null
-                    {% endfor %}
-                end
-            then 0
-            else 1
+        case names.field
+            {% for name in names %}
+            when '{{ name }}' then case when {{ name }} is null then 0 else 1 end
+            {% endfor %}
         end as is_sent
     from {{ ref(source_model) }}
     cross join (

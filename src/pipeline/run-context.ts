@@ -66,7 +66,10 @@ export function projectOf(config: Config, warn: (message: string) => void): Prom
   })
 }
 
-/** Compares each ledger, also of organisations that have none yet, with the lake, and adds what it lacks. */
+/**
+ * Compares each ledger, also of organisations that have none yet, with the lake, and adds what it
+ * lacks. `except`: organisations whose ledgers this run has opened already.
+ */
 export async function reconcileLedgers(
   context: RunContext,
   { except = [] }: { readonly except?: readonly (string | null)[] } = {},

@@ -23,7 +23,7 @@ export async function run(
     landAndNormalize(context, selection, () => {
       reading ??= readProject(context)
     })
-  const isFleet = context.config.hosts().length >= FLEET
+  const isFleet = context.config.organisations(selection.organisations).length >= FLEET
   const outcome = await (isFleet ? inLowMemoryMode(landing) : landing())
   if (!outcome.hasNews || isStopped(context)) return deferredIfStopped(context, outcome)
   const orgIds = await knownOrganisations(context.config.dataFolder)
