@@ -1,16 +1,11 @@
 import { type RunContext, hasLanded, readProject } from './run-context.ts'
-import { buildWarehouse, FLEET, type RunsSoFar } from './warehouse.ts'
+import { buildWarehouse, type RunsSoFar } from './warehouse.ts'
+import { collectGarbage } from '../lib/heap.ts'
 import { knownOrganisations } from '../lake/ledger.ts'
 import type { Project } from '../model/index.ts'
 import { exportMarts, reportMarts } from './serve.ts'
 import type { SyncOutcome } from './outcome.ts'
-import {
-  deferredIfStopped,
-  inLowMemoryMode,
-  landAndNormalize,
-  isStopped,
-  type SyncSelection,
-} from './sync.ts'
+import { deferredIfStopped, landAndNormalize, isStopped, type SyncSelection } from './sync.ts'
 
 /** The nightly job: land what is due, build, check, publish, export, report. */
 export async function run(
@@ -19,16 +14,14 @@ export async function run(
   runs: RunsSoFar,
 ): Promise<SyncOutcome> {
   let reading: Promise<Project> | undefined
-  const landing = () =>
-    landAndNormalize(context, selection, () => {
-      reading ??= readProject(context)
-    })
-  const isFleet = context.config.organisations(selection.organisations).length >= FLEET
-  const outcome = await (isFleet ? inLowMemoryMode(landing) : landing())
+  const outcome = await landAndNormalize(context, selection, () => {
+    reading ??= readProject(context)
+  })
   if (!outcome.hasNews || isStopped(context)) return deferredIfStopped(context, outcome)
   const orgIds = await knownOrganisations(context.config.dataFolder)
   if (!(await hasLanded(context.config.dataFolder, orgIds))) return outcome
   const project = await (reading ?? readProject(context))
+  collectGarbage()
   await buildWarehouse(context, project, orgIds, { runs, exitCode: outcome.exitCode })
   for (const target of context.config.exports) await exportMarts(context, target)
   for (const format of context.config.report.formats) await reportMarts(context, format)

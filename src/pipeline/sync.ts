@@ -3,6 +3,7 @@ import type { Config, OrganisationConfig } from '../config/config.ts'
 import { outcomeOf, type OrganisationResult, type SyncOutcome } from './outcome.ts'
 import { mapLimit } from '../lib/concurrency.ts'
 import { diskFault } from '../lib/disk.ts'
+import { inLowMemoryMode } from '../lib/heap.ts'
 import { AppError, asError, ExitCode, LockedError, messageOf } from '../lib/errors.ts'
 import { claimOrganisation, type Owners } from '../extract/identity.ts'
 import { LandingDatabase } from '../extract/land/raw-writer.ts'
@@ -18,7 +19,6 @@ import { downgradeToPartial, timed, type RunContext, reconcileLedgers } from './
 import { normalizeAll, EarlyBase } from './normalize.ts'
 import { learnedLimits } from '../lake/state-file.ts'
 import { latestData } from '../lake/point-in-time.ts'
-import { setFlagsFromString } from 'node:v8'
 import { ENTITY_RESOURCES } from '../lake/resources.ts'
 import type { EntitySelection } from '../extract/entities/context.ts'
 import { landSpool } from '../extract/entities/hooks.ts'
@@ -170,20 +170,6 @@ async function withClient<T>(
       const message = `the learned limits could not be saved: ${messageOf(error)}`
       world.emit({ type: 'warning', message })
     })
-  }
-}
-
-/**
- * Runs `work` with a heap that stays near the live data. Garbage would otherwise be most of the
- * memory of a sync, and more for a longer history. `run` does so for a fleet only: otherwise its
- * build takes far more memory anyway, and would only be slower.
- */
-export async function inLowMemoryMode<T>(work: () => Promise<T>): Promise<T> {
-  setFlagsFromString('--optimize-for-size')
-  try {
-    return await work()
-  } finally {
-    setFlagsFromString('--no-optimize-for-size')
   }
 }
 

@@ -172,7 +172,7 @@ export async function buildOptions(
 }
 
 /** As many organisations have thousands of small files. */
-export const FLEET = 100
+const FLEET = 100
 
 /** @throws UsageError where only some models are asked of Spark. */
 function refusePart({ select, exclude, retry }: ModelChoice): void {
