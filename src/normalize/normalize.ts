@@ -1,8 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import PQueue from 'p-queue'
 import { z } from 'zod'
 import { allOrThrow, mapLimit } from '../lib/concurrency.ts'
-import { listLiteral, literal, type Database } from '../lib/duckdb.ts'
+import { listLiteral, literal, type Database, type Row } from '../lib/duckdb.ts'
 import { AppError, messageOf } from '../lib/errors.ts'
 import { type FileSums, putInPlace, syncedSums, withTemporary } from '../lib/files.ts'
 import { grouped, packed } from '../lib/grouped.ts'
@@ -219,17 +220,24 @@ async function writeGroup(
   const made = await makeParts(options, worker, remaining)
   for (const { part, tasks } of remaining) {
     for (const task of tasks) {
-      if (isAborted()) return
       const rows = made.get(task.entity)
       if (rows === undefined) throw new RangeError(`no batch returned rows of ${task.entity.name}`)
       task.parts.set(part, rows)
-      if ([...task.parts.values()].includes(null)) continue
-      const file = await writeMonth(database, task)
-      task.base.set(baseKey(task), { fingerprint: task.fingerprint, ...file })
-      await release(database, task)
     }
   }
+  const isComplete = ({ parts }: MonthTask): boolean => ![...parts.values()].includes(null)
+  const complete = new Set(remaining.flatMap(({ tasks }) => tasks).filter(isComplete))
+  const inTurn = new PQueue({ concurrency: 1 }) // the disk syncs a file while the next is written
+  await mapLimit(complete, FILES_AT_ONCE, async (task) => {
+    if (isAborted()) return
+    const write = (sql: string): Promise<Row[]> => inTurn.add(() => database.rows(sql))
+    const file = await writeMonth(write, task)
+    task.base.set(baseKey(task), { fingerprint: task.fingerprint, ...file })
+    await inTurn.add(() => release(database, task))
+  })
 }
+
+const FILES_AT_ONCE = 3
 
 /** Removes the rows that no other task needs. */
 async function release(database: Database, { parts }: MonthTask): Promise<void> {
@@ -300,7 +308,7 @@ function parquet(files: readonly string[]): string {
  * @throws AppError that names the month; the file in place is as it was.
  */
 async function writeMonth(
-  database: Database,
+  write: (sql: string) => Promise<Row[]>,
   { options, entity, month, days, reused, due, parts }: MonthTask,
 ): Promise<FileSums> {
   const { baseIn, orgId, emit } = options
@@ -318,7 +326,7 @@ async function writeMonth(
   }
   return withPlace(entity.errorLabel, month, () =>
     withTemporary(inPlace, async (temporary) => {
-      const [count] = await database.rows(fill(MONTH, { ...fields, file: literal(temporary) }))
+      const [count] = await write(fill(MONTH, { ...fields, file: literal(temporary) }))
       const written = await syncedSums(temporary)
       await putInPlace(temporary, inPlace)
       const rows = Number(count?.['Count'] ?? 0)
