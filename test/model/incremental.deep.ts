@@ -75,6 +75,15 @@ describe('a second build', () => {
   })
 })
 
+it('a model that DuckDB refuses ends the build; the others are not built again', async () => {
+  const bench = await built()
+  const files = { ...DAILY, 'models/fct_total.sql': 'select * from no_such_table' }
+  await expect(bench.build(files)).rejects.toThrow('no_such_table')
+  const models = bench.events.flatMap((event) => (event.type === 'model.built' ? event.model : []))
+  expect(models.filter((model) => model === 'fct_user_day')).toHaveLength(1)
+  expect(bench.events.filter(({ type }) => type === 'warning')).toEqual([])
+})
+
 describe('an incremental model', () => {
   const sql = DAILY['models/fct_user_day.sql'] ?? ''
   const staging = DAILY['models/stg_users.sql'] ?? ''

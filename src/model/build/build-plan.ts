@@ -79,18 +79,6 @@ export function refreshed({ nodes }: BuildPlan): [model: string, reason: string]
   })
 }
 
-/** The same plan if the published file cannot be reused. */
-export function fromScratch(plan: BuildPlan): BuildPlan {
-  const { nodes, checks } = plan
-  return {
-    ...plan,
-    isContinued: false,
-    relations: new Map(),
-    nodes: nodes.map(({ node }) => toCreate(node, 'the published file is damaged')),
-    checks: checks.map((check) => ({ ...check, scope: 'all' })),
-  }
-}
-
 /** The same plan for a file without tables and views. */
 function inNewFile(plan: BuildPlan): BuildPlan {
   const nodes = plan.nodes.map(({ node, action, reason }) =>

@@ -1,12 +1,12 @@
 import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { messageOf, UsageError } from '../../lib/errors.ts'
+import { UsageError } from '../../lib/errors.ts'
 import { warner } from '../../lib/world.ts'
 import { removeTemporariesOf, temporaryPath } from '../../lib/files.ts'
 import { writeArtifacts } from '../artifacts/write.ts'
 import { executePlan, snapshotsOf, type ExecutedPlan } from './execute.ts'
 import { compileProject } from '../project/compile.ts'
-import { mayBeDamaged, throwIfAny } from '../project/errors.ts'
+import { throwIfAny } from '../project/errors.ts'
 import { publish, removeDatabase } from '../publish/publish.ts'
 import {
   forgetFailed,
@@ -17,7 +17,7 @@ import {
   type PreviousWarehouse,
 } from './previous-warehouse.ts'
 import type { RunningBuild, BuildOptions, Outcome, BuildPlan, NodePlan } from '../shared/context.ts'
-import { fromScratch, planBuild, refreshed } from './build-plan.ts'
+import { planBuild, refreshed } from './build-plan.ts'
 
 export interface BuildResult extends Omit<ExecutedPlan, 'problems' | 'contents' | 'relations'> {
   /** Size of the published file; null if its content is unchanged and the file stays in place. */
@@ -98,29 +98,19 @@ async function decide(
   }
 }
 
-/**
- * Executes the plan in a new file. If the copied file turns out to be damaged, everything is built
- * from scratch.
- */
+/** Executes the plan in a new file, which is removed after an error. */
 async function buildFile(
   build: RunningBuild,
   plan: BuildPlan,
   previous: PreviousWarehouse,
 ): Promise<{ path: string; executed: ExecutedPlan }> {
   const path = await beginFile(build.target, plan, previous)
-  const canBuildFromScratch = plan.isContinued && !plan.isPartial
   try {
-    const executed = await executePlan(path, build, plan)
-    if (canBuildFromScratch && executed.problems.some(mayBeDamaged)) throwIfAny(executed.problems)
-    return { path, executed }
+    return { path, executed: await executePlan(path, build, plan) }
   } catch (error) {
     await removeDatabase(path)
     build.signal?.throwIfAborted()
-    if (!canBuildFromScratch || !mayBeDamaged(error)) throw error
-    build.warn(
-      `the build cannot continue from the published file, so everything is built again: ${messageOf(error)}`,
-    )
-    return buildFile(build, fromScratch(plan), { ...previous, path: null })
+    throw error
   }
 }
 

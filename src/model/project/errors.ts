@@ -57,7 +57,6 @@ export function requireKnown(
 /** Several errors of one build; the first decides the exit code. */
 class ManyFailedError extends AppError {
   override readonly exitCode: ExitCode
-  readonly errors: readonly AppError[]
 
   constructor(first: AppError, others: readonly AppError[]) {
     const errors = [first, ...others]
@@ -68,7 +67,6 @@ class ManyFailedError extends AppError {
         .map(({ message, hint }) => (hint === undefined ? message : `${message}\n${hint}`))
         .join('\n'),
     })
-    this.errors = errors
     this.exitCode = first.exitCode
   }
 }
@@ -79,10 +77,4 @@ const LISTED = 3
 export function throwIfAny([first, ...others]: readonly AppError[]): void {
   if (first === undefined) return
   throw others.length === 0 ? first : new ManyFailedError(first, others)
-}
-
-/** Whether a damaged previous warehouse may be the cause, rather than the project or a check. */
-export function mayBeDamaged(error: unknown): boolean {
-  if (error instanceof ManyFailedError) return error.errors.some(mayBeDamaged)
-  return !(error instanceof AppError) || error instanceof StatementError
 }
