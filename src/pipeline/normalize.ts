@@ -17,7 +17,7 @@ import { spillFolder } from '../lib/spill.ts'
 import { latestData, type PointInTime } from '../lake/point-in-time.ts'
 import PQueue from 'p-queue'
 import { inChunks } from '../lib/grouped.ts'
-import { messageOf } from '../lib/errors.ts'
+import { AppError, messageOf } from '../lib/errors.ts'
 import type { SyncListeners } from '../extract/organisation.ts'
 
 /** The input of the models. */
@@ -61,7 +61,7 @@ export async function normalizeAll(
       const options = baseOptions(context, pointInTime, orgId)
       const ledger = await pointInTime.ledgerOf(orgId)
       const quarantine = async (files: readonly RawFile[]): Promise<readonly RawFile[]> => {
-        if (pointInTime.asOf !== null) return []
+        if (pointInTime.asOf !== null) return refuseDamaged(config.dataFolder, orgId, files, ledger)
         const warn = warner(context.world, 'damage')
         const damaged = await quarantineDamaged(config.dataFolder, orgId, files, ledger, warn)
         missing += damaged.length
@@ -77,6 +77,22 @@ export async function normalizeAll(
     await rm(spillFolder(config.dataFolder), { recursive: true, force: true })
   })
   return missing
+}
+
+/** @throws AppError for a damaged file: the past is built only as it was, without days left out. */
+async function refuseDamaged(
+  dataFolder: string,
+  orgId: string,
+  files: readonly RawFile[],
+  ledger: Ledger,
+): Promise<readonly RawFile[]> {
+  const damaged = await damagedFiles(dataFolder, orgId, files, ledger)
+  for (const { resource, day, file, reason } of damaged) {
+    throw new AppError(`${resource} ${day} of ${orgId}: ${file}: ${reason}`, {
+      hint: 'agent-warehouse rebuild moves damaged files to quarantine; then build the past again.',
+    })
+  }
+  return damaged
 }
 
 /** Enough small organisations for a statement; their state is in memory. */
