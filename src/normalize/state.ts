@@ -1,20 +1,12 @@
 import { createHash, type Hash } from 'node:crypto'
 import { stat } from 'node:fs/promises'
-import { basename, join, relative } from 'node:path'
+import { relative } from 'node:path'
 import { z } from 'zod'
 import { mapLimit } from '../lib/concurrency.ts'
-import {
-  crc32OfFile,
-  orIfMissing,
-  pathSegment,
-  readIfThere,
-  readJson,
-  sha256OfFile,
-  writeAtomic,
-  type FileSums,
-} from '../lib/files.ts'
+import { crc32OfFile, orIfMissing, pathSegment, sha256OfFile, type FileSums } from '../lib/files.ts'
 import { baseFile, baseMonths } from '../lake/layout.ts'
 import { quarantineBase } from '../lake/quarantine.ts'
+import { mapOf, stateFile } from '../lake/state-file.ts'
 
 /** One base file as it was written. */
 interface BaseFile extends FileSums {
@@ -22,9 +14,10 @@ interface BaseFile extends FileSums {
   readonly fingerprint: string
 }
 
-const baseState = z.record(
-  z.string(),
-  z.object({ fingerprint: z.string(), sha256: z.string(), crc32: z.number() }),
+const baseState = stateFile(
+  'base',
+  mapOf(z.object({ fingerprint: z.string(), sha256: z.string(), crc32: z.number() })),
+  1,
 )
 
 /** The base files of one organisation, by `<entity>/<month>`. */
@@ -45,14 +38,14 @@ export async function readBaseState(
   entities: readonly string[],
   warn: (message: string) => void,
 ): Promise<BaseFiles> {
-  const state = baseState.safeParse(await readJson(statePath(dataFolder, orgId), warn)).data
+  const state = await baseState.read(dataFolder, orgId, warn)
   const months = await mapLimit(entities, FILES_AT_ONCE, async (entity) =>
     (await baseMonths(dataFolder, orgId, entity)).map((month) => ({ entity, month })),
   )
   const files = await mapLimit(months.flat(), FILES_AT_ONCE, async ({ entity, month }) => {
     const key = `${entity}/${month}`
     const path = baseFile(dataFolder, orgId, entity, month)
-    const known = state?.[key]
+    const known = state?.get(key)
     if ((await stat(path)).isDirectory()) {
       const to = await quarantineBase(dataFolder, relative(dataFolder, path))
       warn(
@@ -78,12 +71,7 @@ export async function writeBaseState(
   files: ReadonlyMap<string, BaseFile>,
 ): Promise<void> {
   const inOrder = [...files].sort(([a], [b]) => (a < b ? -1 : 1))
-  const text = JSON.stringify(Object.fromEntries(inOrder), null, 1)
-  await writeAtomic(statePath(dataFolder, orgId), `${text}\n`)
-}
-
-function statePath(dataFolder: string, orgId: string): string {
-  return join(dataFolder, 'state', 'base', `${pathSegment(orgId)}.json`)
+  await baseState.write(dataFolder, orgId, new Map(inOrder))
 }
 
 /** Digests of the content of each base entity, over all organisations and months, by its name. */
@@ -93,28 +81,17 @@ export async function baseContents(
 ): Promise<ReadonlyMap<string, string>> {
   const hashes = new Map<string, Hash>()
   for (const orgId of [...orgIds].sort()) {
-    const path = statePath(dataFolder, orgId)
     // a damaged state is reported and written again by `normalize`
-    const state = baseState.safeParse(await readJson(path, () => undefined)).data ?? {}
+    const state = (await baseState.read(dataFolder, orgId)) ?? new Map<string, BaseFile>()
     const intervals = sha256OfFile(baseFile(dataFolder, orgId, 'intervals', 'all'))
-    const sums = Object.entries(state).map(([key, { sha256 }]) => [key, sha256] as const)
+    const sums = [...state].map(([key, { sha256 }]) => [key, sha256] as const)
     // every build writes it, so the state does not include it
     const all = [...sums, ['intervals/all', await orIfMissing(intervals, '')] as const]
     for (const [key, sha256] of all.sort()) {
       const entity = key.split('/', 1)[0] ?? ''
       const hash = hashes.get(entity) ?? createHash('sha256')
-      hashes.set(entity, hash.update(`${basename(path)} ${key} ${sha256}\n`))
+      hashes.set(entity, hash.update(`${pathSegment(orgId)}.json ${key} ${sha256}\n`))
     }
   }
   return new Map([...hashes].map(([entity, hash]) => [entity, hash.digest('hex')]))
-}
-
-/** Digest of the inputs of the base of these organisations. */
-export async function baseDigest(dataFolder: string, orgIds: readonly string[]): Promise<string> {
-  const hash = createHash('sha256')
-  for (const orgId of [...orgIds].sort()) {
-    const path = statePath(dataFolder, orgId)
-    hash.update(`${basename(path)} ${(await readIfThere(path)) ?? ''}`)
-  }
-  return hash.digest('hex')
 }

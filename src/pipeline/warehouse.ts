@@ -14,7 +14,7 @@ import {
   type SparkEngine,
 } from '../model/index.ts'
 import { writeRecord, writeSchemaDrift, type RunRow } from '../model/publish/meta.ts'
-import { baseContents, baseDigest } from '../normalize/state.ts'
+import { baseContents } from '../normalize/state.ts'
 import { statementsDigestOf } from '../normalize/base-entities.ts'
 import { openWarehouse } from '../serve/warehouse.ts'
 import { Database, listLiteral } from '../lib/duckdb.ts'
@@ -155,7 +155,10 @@ export async function buildOptions(
     },
     failedFile: {
       path: join(dataFolder, 'state', 'failed', 'warehouse.duckdb'),
-      sources: `${String(asOf)} ${await baseDigest(dataFolder, inBase(orgIds))}`,
+      sources: JSON.stringify([
+        asOf,
+        [...(contents ?? [])].filter(([entity]) => entity !== 'intervals'),
+      ]),
     },
     sourceStatements: (_source, table) => statementsDigestOf(table),
     // base of another time is another base, and tables of Spark are found by their paths
