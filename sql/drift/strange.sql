@@ -1,4 +1,4 @@
 -- The items that may differ from the documentation.
-{{ into }}
+create or replace temp table strange as
 from compared
 where alike is distinct from 0

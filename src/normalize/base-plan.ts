@@ -10,7 +10,6 @@ import { mapLimit } from '../lib/concurrency.ts'
 import { grouped, packed } from '../lib/grouped.ts'
 import { rawFolder } from '../lake/layout.ts'
 import { bytesOfVersion } from '../lake/merged.ts'
-import { processLimits } from '../lib/machine.ts'
 import type { BaseFiles } from './state.ts'
 
 export interface NormalizeOptions {
@@ -48,13 +47,9 @@ export interface BaseEntity {
   readonly sources: (options: NormalizeOptions) => readonly DaySource[] | Promise<DaySource[]>
   /**
    * Changes `parsed` as the select needs it, in the order of `BASE_ENTITIES`, and returns the select
-   * of the rows of a batch, which may include days that are not due. Null: a later batch returns
-   * them.
+   * of the rows of the batch, which may include days that are not due.
    */
-  readonly prepareAndSelect: (
-    database: Database,
-    batch: DayBatch,
-  ) => string | Promise<string | null>
+  readonly prepareAndSelect: (database: Database, batch: DayBatch) => string | Promise<string>
 }
 
 /** The current days of intervals. */
@@ -149,11 +144,10 @@ export interface MonthTask extends BaseTask {
   readonly parts: Map<string, EntityRows | null>
 }
 
-/** The rows of an entity from a group: a table if there is a single batch, else files. */
+/** The rows of an entity from a group. */
 export interface EntityRows {
-  /** SQL of the relation that holds them. */
-  readonly relation: string
-  readonly files: readonly string[]
+  /** The Parquet file with them; null if they are in the table of the entity. */
+  readonly file: string | null
   /** The number of tasks that still need them: after the last one, they are removed. */
   readers: number
 }
@@ -181,8 +175,8 @@ interface MonthPart extends ResourceMonth {
 }
 
 /**
- * Months of one resource that are made by the same statements: as many as fit into one read, or
- * a single larger part. Small organisations share them.
+ * Months of one resource that are made by the same statements: as many as fit into one read, or a
+ * single larger day. Small organisations share them.
  */
 export type MonthGroup = readonly MonthPart[]
 
@@ -221,7 +215,7 @@ export async function groupsOf(
 
 /** Registers the parts with the tasks, whose files are complete once all have been read. */
 function partsOf(month: ResourceMonth, days: readonly SizedDay[]): MonthPart[] {
-  const packs = days.length === 0 ? [[]] : packed(days, LIMITS.partBytes)
+  const packs = days.length === 0 ? [[]] : packed(days, LIMITS.rawBytes)
   return packs.map((some, at) => {
     const part = `${month.resource} ${String(at).padStart(2, '0')}`
     for (const { parts } of month.tasks) parts.set(part, null)
@@ -265,21 +259,7 @@ async function sizedDays(
 
 const DAYS_AT_ONCE = 31
 
-/** Resource limits for making base. */
 export const LIMITS = {
-  /** Enough for any number of rows, and for rows of a few megabytes. */
-  get memory(): string {
-    return processLimits().base.memoryLimit
-  },
-  get memoryForHugeRows(): string {
-    return processLimits().base.memoryForHugeRows
-  },
-  /** How many groups are made concurrently, each on one thread. */
-  get workers(): number {
-    return processLimits().base.concurrency
-  },
   /** Bytes of raw Parquet per read: some 6,000 user days, and ten times as much in memory. */
   rawBytes: 1_000_000,
-  /** Bytes of raw Parquet per part of a month: the parts of a large month are made concurrently. */
-  partBytes: 3_000_000,
 }

@@ -59,66 +59,46 @@ const NO_SHAPE: ReadShape = { shape: NO_FIELDS, conditions: ['false'], isDocumen
 
 interface ItemsOptions {
   readonly resource: string
+  readonly days: readonly DaySource[]
   readonly documented: Documented
   /** Whether to look for items that may differ from the documentation. */
   readonly isExamined: boolean
 }
 
-/** Reads the items of one resource, one batch of days at a time. */
+/** Reads the items of some days of one resource. */
 export class DayBatch {
   readonly #database: Database
   readonly #dataFolder: string
   readonly resource: string
   readonly documented: Documented
+  readonly days: readonly DaySource[]
   readonly #isExamined: boolean
-  /** Days whose items wait in `strange`. */
-  #unexamined: DaySource[] = []
-  #days: readonly DaySource[] = []
-  #isLast = false
   #hasDisplaced = false
 
   constructor(
     database: Database,
     dataFolder: string,
-    { resource, documented, isExamined }: ItemsOptions,
+    { resource, days, documented, isExamined }: ItemsOptions,
   ) {
     this.#database = database
     this.#dataFolder = dataFolder
     this.resource = resource
+    this.days = days
     this.documented = documented
     this.#isExamined = isExamined
   }
 
-  /** The days that were read last. */
-  get days(): readonly DaySource[] {
-    return this.#days
-  }
-
-  /** Whether no more days follow. */
-  get isLast(): boolean {
-    return this.#isLast
-  }
-
   /**
-   * Reads the current versions of the next days, once, and creates the tables `parsed` and
-   * `repeated_keys`. Adds items that may differ from the documentation to `strange`.
+   * Reads the current versions of the days, once, and creates the tables `parsed`,
+   * `repeated_keys` and, with the items that may differ from the documentation, `strange`.
    */
-  async parse(days: readonly DaySource[], isLast: boolean): Promise<void> {
-    this.#days = days
-    this.#isLast = isLast
+  async parse(): Promise<void> {
     if (this.resource === '') return // a file without days, of an entity of all resources
     await this.#database.run(DROP_PARSED) // drop it first: it takes the most memory
     await this.#read(ORGANISATION, -1)
     if (this.#isExamined) await this.#findStrange()
     await this.#database.run(`${parsedSql(this.resource)}; ${DROP_RAW}`)
     await this.#findDisplaced()
-  }
-
-  /** Returns the days whose items wait in `strange`; the next items start it again. */
-  takeUnexamined(): readonly DaySource[] {
-    const days = this.#unexamined
-    this.#unexamined = []
-    return days
   }
 
   /**
@@ -148,13 +128,13 @@ export class DayBatch {
   }
 
   /** The select of the rows of the days; a day without any is one row. */
-  daysSql(days: readonly DaySource[], select: string): string {
-    return fill(DAYS, { select, resource: literal(this.resource), ...daysIn(days) })
+  daysSql(select: string): string {
+    return fill(DAYS, { select, resource: literal(this.resource), ...daysIn(this.days) })
   }
 
   /**
-   * Adds items in `raw` that may differ from the documentation to `strange`, but of those with one
-   * shape and day only the first. Tries one shape at a time: most items match the first.
+   * Creates `strange` from the items in `raw` that may differ from the documentation, but of those
+   * with one shape and day only the first. Tries one shape at a time: most items match the first.
    */
   async #findStrange(): Promise<void> {
     const [first = NO_SHAPE, ...others] = await this.#shapesServed()
@@ -172,10 +152,7 @@ export class DayBatch {
       await this.#database.run(readBack('compared_next', DIFFERING_ITEMS, at + 1, shape))
       await this.#database.run(NEXT_SHAPE)
     }
-    const isFirst = this.#unexamined.length === 0
-    const into = isFirst ? 'create or replace temp table strange as' : 'insert into strange'
-    await this.#database.run(fill(STRANGE, { into }))
-    this.#unexamined.push(...this.#days)
+    await this.#database.run(STRANGE)
   }
 
   async #findDisplaced(): Promise<void> {
@@ -194,7 +171,7 @@ export class DayBatch {
       const object = kind.includes('[]') ? `coalesce(${first}, ${all}[1])` : first
       return `try(json_keys(${object}))`
     })
-    const days = this.#days.filter((_, at) => at % DAYS_PER_SAMPLE === 0)
+    const days = this.days.filter((_, at) => at % DAYS_PER_SAMPLE === 0)
     const values = { fields: fields.join(', '), ...daysIn(days) }
     const { rows } = await this.#database.table(fill(SAMPLE, values))
     return rows.flatMap(([keys, found]) => {
@@ -213,7 +190,7 @@ export class DayBatch {
    * `orgIdSql` is its column `org_id`.
    */
   async #read(orgIdSql: string, from: number, to?: number): Promise<void> {
-    const paths = this.#days.flatMap(({ orgId, resource, day, files }) => {
+    const paths = this.days.flatMap(({ orgId, resource, day, files }) => {
       const folder = rawFolder(this.#dataFolder, orgId, resource, day)
       return files.slice(from, to).map((file) => join(folder, file))
     })

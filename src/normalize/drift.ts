@@ -55,15 +55,12 @@ export const SCHEMA_DRIFT: BaseEntity = {
   ]),
   sources: (options) => currentDays(options, ({ status }) => status === 'landed'),
   prepareAndSelect: async (database, batch) => {
-    if (batch.days.length === 0) return batch.daysSql([], NO_FINDINGS)
+    if (batch.days.length === 0) return batch.daysSql(NO_FINDINGS)
     const strange = await strangeItems(database)
     const repeated = batch.repeatedSql()
     const hasLarge = await hasLargeNumbers(database)
-    const isDue = batch.isLast || strange.bytes > GATHERED_BYTES || repeated !== null || hasLarge
-    if (!isDue) return null
     if (strange.bytes > 0) await makeCandidates(database, batch, strange)
     return batch.daysSql(
-      batch.takeUnexamined(),
       union([
         strange.bytes > 0 ? await findingsSql(database) : NO_FINDINGS,
         ...(hasLarge ? [`from (${OVERFLOWS})`] : []),
@@ -78,10 +75,6 @@ async function hasLargeNumbers(database: Database): Promise<boolean> {
   return rows.length > 0
 }
 
-/**
- * Batches collect items up to this size, because examining them takes about 50 ms even for a few.
- */
-const GATHERED_BYTES = 2 ** 20
 /** Up to this size, or if all items are short, items are read once, into a table. */
 const READ_ONCE_BYTES = 8 * 2 ** 20
 const SHORT_ITEM_BYTES = 16 * 2 ** 10

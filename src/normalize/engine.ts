@@ -4,11 +4,11 @@ import PQueue from 'p-queue'
 import { ConnectionPool } from '../lib/connection-pool.ts'
 import { Database } from '../lib/duckdb.ts'
 import { messageOf } from '../lib/errors.ts'
+import { processLimits } from '../lib/machine.ts'
 import { spillFolder } from '../lib/spill.ts'
 import { MACROS } from './batch.ts'
 import type { Documented } from './documented.ts'
 import { readDocumented } from './drift.ts'
-import { LIMITS } from './base-plan.ts'
 
 /** A connection, the folder for intermediate files, and the documented fields. */
 export interface Worker {
@@ -24,12 +24,13 @@ export class BaseEngine extends ConnectionPool<Worker> {
 
   constructor(dataFolder: string) {
     const folder = join(spillFolder(dataFolder), 'base')
+    const { concurrency, memoryLimit } = processLimits().base
     super({
-      concurrency: LIMITS.workers,
+      concurrency,
       open: async () => {
         await mkdir(folder, { recursive: true })
         return Database.open(':memory:', {
-          memoryLimit: LIMITS.memory,
+          memoryLimit,
           threads: 1,
           freed: 'early',
           tempDirectory: folder,
@@ -51,14 +52,15 @@ export class BaseEngine extends ConnectionPool<Worker> {
           return await work(worker)
         } catch (error) {
           if (!/out of memory/i.test(messageOf(error))) throw error
+          const { memoryLimit, memoryForHugeRows } = processLimits().base
           const limitTo = (memory: string): Promise<void> =>
             worker.database.run(`set memory_limit = '${memory}'`)
-          await limitTo(LIMITS.memoryForHugeRows)
+          await limitTo(memoryForHugeRows)
           const result = await work(worker).catch(async (failure: unknown) => {
-            await limitTo(LIMITS.memory).catch(() => undefined) // `failure` is reported
+            await limitTo(memoryLimit).catch(() => undefined) // `failure` is reported
             throw failure
           })
-          await limitTo(LIMITS.memory)
+          await limitTo(memoryLimit)
           return result
         }
       }),

@@ -1,4 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import PQueue from 'p-queue'
 import { z } from 'zod'
@@ -6,7 +7,7 @@ import { allOrThrow, mapLimit } from '../lib/concurrency.ts'
 import { listLiteral, literal, type Database, type Row } from '../lib/duckdb.ts'
 import { AppError, messageOf } from '../lib/errors.ts'
 import { type FileSums, putInPlace, syncedSums, withTemporary } from '../lib/files.ts'
-import { grouped, packed } from '../lib/grouped.ts'
+import { grouped } from '../lib/grouped.ts'
 import { statement, fill } from '../lib/package.ts'
 import { warner } from '../lib/world.ts'
 import { baseFile, type RawFile } from '../lake/layout.ts'
@@ -16,7 +17,6 @@ import { BASE_ENTITIES } from './base-entities.ts'
 import {
   baseKey,
   groupsOf,
-  LIMITS,
   placeOf,
   planBase,
   versionsOf,
@@ -200,9 +200,9 @@ async function writtenVersions(
 }
 
 /**
- * Makes a group's part of its base files, and writes the files that are complete then, each to
- * a temporary file that is renamed. Reads raw once, one batch at a time. With several batches,
- * what entities make waits in Parquet, so that memory depends on the batch and not on the month.
+ * Makes a group's part of its base files, and writes the files that are complete then, each to a
+ * temporary file that is renamed. Reads raw once. Rows of a month with several parts wait in
+ * Parquet, so that memory depends on the part and not on the month.
  */
 async function writeGroup(
   options: Pick<NormalizeOptions, 'dataFolder' | 'signal'>,
@@ -240,13 +240,13 @@ async function writeGroup(
 const FILES_AT_ONCE = 3
 
 /** Removes the rows that no other task needs. */
-async function release(database: Database, { parts }: MonthTask): Promise<void> {
+async function release(database: Database, { entity, parts }: MonthTask): Promise<void> {
   for (const rows of new Set(parts.values())) {
     if (rows === null) continue
     rows.readers -= 1
     if (rows.readers > 0) continue
-    if (rows.files.length === 0) await database.run(`drop table ${rows.relation}`)
-    await Promise.all(rows.files.map((file) => rm(file)))
+    if (rows.file === null) await database.run(`drop table ${tableOf(entity)}`)
+    else await rm(rows.file)
   }
   parts.clear()
 }
@@ -260,42 +260,35 @@ async function makeParts(
   const months = [...new Set([group[0]?.month, group.at(-1)?.month])].join(' to ')
   const tasks = new Set(group.flatMap((month) => month.tasks))
   const due = grouped(tasks, ({ entity }) => entity)
-  const entities = BASE_ENTITIES.filter((entity) => due.has(entity))
-  const days = group.flatMap((month) => month.days)
-  const batches = days.length === 0 ? [[]] : packed(days, LIMITS.rawBytes)
-  const partsFolder = await mkdtemp(join(folder, 'made-'))
   const made = new Map<BaseEntity, EntityRows>()
   const batch = new DayBatch(database, options.dataFolder, {
     resource,
+    days: group.flatMap((month) => month.days),
     documented: documented.get(resource) ?? new Map<string, Fields>(),
     isExamined: due.has(SCHEMA_DRIFT),
   })
-  for (const [at, some] of batches.entries()) {
-    const isLast = at === batches.length - 1
-    await withPlace(`items of ${resource}`, months, () => batch.parse(some, isLast))
-    for (const entity of entities) {
-      await withPlace(entity.errorLabel, months, async () => {
-        const select = await entity.prepareAndSelect(database, batch)
-        if (select === null) return
-        const own = due.get(entity) ?? []
-        const readers = own.length
-        // another group may complete a file, on another connection
-        const isShared = own.some((task) => task.parts.size > 1)
-        if (batches.length === 1 && !isShared) {
-          const table = `made_${entity.name}`
-          await database.run(`create or replace temp table ${table} as ${select}`)
-          made.set(entity, { relation: table, files: [], readers })
-        } else {
-          const file = join(partsFolder, `${entity.name}-${at}.parquet`)
-          await database.run(fill(PART, { select, file: literal(file) }))
-          const files = [...(made.get(entity)?.files ?? []), file]
-          made.set(entity, { relation: parquet(files), files, readers })
-        }
-      })
-    }
+  await withPlace(`items of ${resource}`, months, () => batch.parse())
+  for (const entity of BASE_ENTITIES.filter((each) => due.has(each))) {
+    await withPlace(entity.errorLabel, months, async () => {
+      const select = await entity.prepareAndSelect(database, batch)
+      const own = due.get(entity) ?? []
+      // another group may complete a file, on another connection
+      if (own.some((task) => task.parts.size > 1)) {
+        const file = join(folder, `${entity.name}-${randomUUID()}.parquet`)
+        await database.run(fill(PART, { select, file: literal(file) }))
+        made.set(entity, { file, readers: own.length })
+      } else {
+        await database.run(`create or replace temp table ${tableOf(entity)} as ${select}`)
+        made.set(entity, { file: null, readers: own.length })
+      }
+    })
   }
   await database.run(DROP_PARSED)
   return made
+}
+
+function tableOf({ name }: BaseEntity): string {
+  return `made_${name}`
 }
 
 function parquet(files: readonly string[]): string {
@@ -314,13 +307,13 @@ async function writeMonth(
   const { baseIn, orgId, emit } = options
   const inPlace = baseFile(baseIn, orgId, entity.name, month)
   const inOrder = [...parts].sort(([a], [b]) => (a < b ? -1 : 1))
-  const relations = new Set(inOrder.flatMap(([, rows]) => rows?.relation ?? []))
-  const own = `where org_id = ${literal(orgId)}`
-  const made = [...relations].map((each) => `from ${each} ${own}`).join(' union all by name ')
+  const files = new Set(inOrder.flatMap(([, rows]) => rows?.file ?? []))
+  const made = files.size > 0 ? parquet([...files]) : tableOf(entity)
+  const own = `(from ${made} where org_id = ${literal(orgId)})`
   const before = reused.length === 0 ? [] : [daysSql(entity, parquet([inPlace]), reused)]
   const versions = Object.fromEntries(days.map((day) => [placeOf(day), versionsOf(day)]))
   const fields = {
-    select: [...before, daysSql(entity, `(${made})`, due)].join(' union all by name '),
+    select: [...before, daysSql(entity, own, due)].join(' union all by name '),
     made_by: literal(entity.statementsDigest()),
     versions: literal(JSON.stringify(versions)),
   }

@@ -50,14 +50,14 @@ export const RESTATEMENTS: BaseEntity = {
     await batch.removeRepeated()
     const restated = batch.days.filter(isRestated)
     const { orgId } = restated[0] ?? {} // all are of one: see `groupsOf`
-    if (orgId === undefined) return batch.daysSql(batch.days, NO_CHANGES)
+    if (orgId === undefined) return batch.daysSql(NO_CHANGES)
     await prepare(database, restated)
     await database.run(CURRENT)
     await batch.parseEarlier()
     for (const entity of COMPARED.filter(({ resource }) => resource === batch.resource)) {
       await database.run(servedSql(entity, orgId))
     }
-    return batch.daysSql(batch.days, fill(CHANGES, { org_id: literal(orgId) }))
+    return batch.daysSql(fill(CHANGES, { org_id: literal(orgId) }))
   },
 }
 
