@@ -49,13 +49,13 @@ function keptPath(target: string, runId: string): string {
 export async function keptFiles(target: string): Promise<KeptFile[]> {
   const folder = publishedFolder(target)
   const names = await namesEnding(folder, ENDING)
-  return Promise.all(
-    names.map(async (name) => {
-      const path = join(folder, name)
-      const { size: bytes } = await stat(path)
-      return { runId: fromPathSegment(name.slice(0, -ENDING.length)), path, bytes }
-    }),
-  )
+  const found = names.map(async (name) => {
+    const path = join(folder, name)
+    const file = await orIfMissing(stat(path), null) // a run may have removed it
+    const runId = fromPathSegment(name.slice(0, -ENDING.length))
+    return file === null ? [] : [{ runId, path, bytes: file.size }]
+  })
+  return (await Promise.all(found)).flat()
 }
 
 /**

@@ -86,6 +86,7 @@ interface Submission {
 export async function submit(spark: SparkSettings, submission: Submission): Promise<void> {
   const { job, folder, folderUrl, signal, onLine, warn } = submission
   const home = await findSpark(spark)
+  signal?.throwIfAborted()
   const warehouse = { 'spark.sql.warehouse.dir': `${folderUrl}/databases` }
   const settings = Object.entries({ ...DEFAULTS, ...spark.settings, ...DIALECT, ...warehouse })
   const driver = join(packageRoot, 'spark', 'driver.py')

@@ -244,7 +244,7 @@ function unitTestNode(test: UnitTest, models: readonly Model[], names: ProjectNa
     models: new Map([...names.models.keys()].map((each) => [each, aliasOf(each)])),
     sourceSql: (source, table) => aliasOf(`${source}.${table}`),
   })
-  const isThisRead = rendered.sql.includes(aliasOf('this'))
+  const isThisRead = new RegExp(String.raw`\b${aliasOf('this')}\b`).test(rendered.sql)
   compare([...rendered.refs, ...rendered.sources, ...(isThisRead ? ['this'] : [])], given, test)
   const sql = withoutSemicolon(rendered)
   return { name, description, model: model.name, expect, place, sql, given }
