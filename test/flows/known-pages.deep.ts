@@ -7,7 +7,8 @@ import { RESOURCES } from '../../src/lake/resources.ts'
 import { rawFolder } from '../../src/lake/layout.ts'
 import { versionsIn } from '../../src/lake/raw-days.ts'
 import { readPageSums } from '../../src/lake/page-sums.ts'
-import { sendJson, temporaryFolder } from '../support/helpers.ts'
+import type { RunEvent } from '../../src/lib/events.ts'
+import { sendJson, temporaryFolder, type TestWorld } from '../support/helpers.ts'
 import {
   LAST_DAY,
   MORNING,
@@ -59,11 +60,23 @@ async function platform(): Promise<{ paged: Paged; serve: (pages: Pages) => void
 }
 
 /** Fetches the users of one day, whether or not it is due. */
-async function recheck(paged: Paged, data: string) {
+async function recheck(paged: Paged, data: string, world = paged.worldAt()) {
   paged.forget()
   const resources = RESOURCES.filter(({ name }) => name === 'users')
   const plan = { resources, within: { first: DAY, last: DAY }, refetch: true }
-  return syncFrom(paged.url, data, { world: paged.worldAt(), plan })
+  return syncFrom(paged.url, data, { world, plan })
+}
+
+/** A world whose run ends as if it were killed when that many pages are in the page buffer. */
+function killedAfter(world: TestWorld, pages: number): TestWorld {
+  let left = pages
+  const emit = (event: RunEvent): void => {
+    world.emit(event)
+    if (event.type !== 'page.received') return
+    left -= 1
+    if (left === 0) throw new Error('killed')
+  }
+  return { ...world, emit }
 }
 
 /** The interval of the day without times, and its rows. */
@@ -203,6 +216,23 @@ describe('a day whose pages have landed before', () => {
     expect(rows).toEqual(((await stateOf(without)) as { rows: unknown }).rows)
     expect(rows).toContainEqual(['g', 8, 4, 0])
   })
+
+  it.each([1, 2])(
+    'law 3: that shrank to two of its pages lands as such if the run is killed after page %i',
+    async (pages) => {
+      const { paged, serve } = await platform()
+      serve(FOUR)
+      const { withRecord, without } = await twins(paged)
+      serve(FOUR.slice(0, 2))
+      const killed = recheck(paged, withRecord, killedAfter(paged.worldAt(), pages))
+      await expect(killed).rejects.toThrow('killed')
+      await recheck(paged, withRecord)
+      expect(paged.cursors()).toEqual(['', '1'].slice(pages))
+      await recheck(paged, without)
+      expect(await stateOf(withRecord)).toEqual(await stateOf(without))
+      expect(await usersIn(withRecord, DAY)).toHaveLength(4)
+    },
+  )
 
   it('has the same record of its pages after an interrupted and resumed pagination', async () => {
     const { paged, serve } = await platform()

@@ -139,8 +139,19 @@ function startAgain(pagination: Pagination): void {
 const MAX_IDLE_PAGES = 50
 
 async function requestPages(context: FetchContext, pagination: Pagination): Promise<void> {
+  const { buffer } = pagination
+  if (!buffer.isComplete && !(await addPages(context, pagination)))
+    return requestPages(context, pagination)
+  // also if the buffer was complete: a run may have been killed between its last page and this
+  const { landedPages } = pagination
+  const hasFewerPages = landedPages !== null && buffer.pages < landedPages.pages.length
+  if (hasFewerPages && !(await restoreEqualPages(context, pagination)))
+    return requestPages(context, pagination)
+}
+
+/** Adds the pages that follow those in the buffer. @returns as `restoreEqualPages` does. */
+async function addPages(context: FetchContext, pagination: Pagination): Promise<boolean> {
   const { resource, day, buffer, users } = pagination
-  if (buffer.isComplete) return
   const id = idOf(context, pagination)
   const witness = totalsVersion(context.recorder.intervals, day)
   const ask = async (query: AnalyticsQuery): Promise<UsersPage> =>
@@ -155,7 +166,7 @@ async function requestPages(context: FetchContext, pagination: Pagination): Prom
   let idle = 0
   for await (const page of userPages(ask, { first: day, last: day }, buffer.cursors)) {
     if (page.rows !== null) {
-      if (!(await restoreEqualPages(context, pagination))) return requestPages(context, pagination)
+      if (!(await restoreEqualPages(context, pagination))) return false
       const before = users.size
       for (const user of usersOfPage(page, page.rows, day)) users.add(user)
       idle = users.size > before ? 0 : idle + 1
@@ -166,10 +177,7 @@ async function requestPages(context: FetchContext, pagination: Pagination): Prom
     buffer.addPage(page, { origin, nextCursor, witness })
     context.world.emit({ type: 'page.received', ...id, rows: page.sum.rows })
   }
-  const { landedPages } = pagination
-  const hasFewerPages = landedPages !== null && buffer.pages < landedPages.pages.length
-  if (hasFewerPages && !(await restoreEqualPages(context, pagination)))
-    return requestPages(context, pagination)
+  return true
 }
 
 /** The users on a page of one day. A row without a user counts as a user of its own. */
