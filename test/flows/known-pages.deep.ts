@@ -1,10 +1,10 @@
-import { readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Day } from '../../src/lib/days.ts'
 import { RESOURCES } from '../../src/lake/resources.ts'
-import { rawFolder } from '../../src/lake/layout.ts'
+import { quarantineFolder, rawFolder, versionName, versionTime } from '../../src/lake/layout.ts'
 import { versionsIn } from '../../src/lake/raw-days.ts'
 import { readPageSums } from '../../src/lake/page-sums.ts'
 import type { RunEvent } from '../../src/lib/events.ts'
@@ -197,6 +197,22 @@ describe('a day whose pages have landed before', () => {
       expect.objectContaining({ message: expect.stringContaining('written again') as string }),
     )
     expect(await stateOf(data)).toEqual(before)
+  })
+
+  it('lands in full when a newer version, which the ledger never had, is in quarantine', async () => {
+    const { paged, serve } = await platform()
+    serve(FOUR)
+    const { withRecord, without } = await twins(paged)
+    for (const data of [withRecord, without]) {
+      const [file = ''] = versionsIn(rawFolder(data, 'o', 'users', DAY))
+      const folder = quarantineFolder(data, 'o', 'users', DAY)
+      await mkdir(folder, { recursive: true })
+      const newer = versionName(versionTime(file) + 1, '0123456789abcdef')
+      await writeFile(join(folder, newer), 'damaged')
+      expect((await recheck(paged, data)).result).toMatchObject({ failed: 0, stoppedBy: null })
+    }
+    expect(await stateOf(withRecord)).toEqual(await stateOf(without))
+    expect(await usersIn(withRecord, DAY)).toHaveLength(7)
   })
 
   it('resumes a recheck that was interrupted after known pages, and finds what changed', async () => {

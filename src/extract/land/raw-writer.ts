@@ -106,11 +106,17 @@ export class RawWriter {
     this.#options = options
   }
 
-  /** The checksums of the pages of the ledger's version; null unless its file is verified. */
+  /**
+   * The checksums of the pages of the ledger's version; null unless its file is verified. Null also
+   * after a newer version went to quarantine: the same rows are then written as a new version, for
+   * which all of them are needed.
+   */
   async landedPages(resource: string, day: Day): Promise<PageSums | null> {
     const { ledger, warn } = this.#options
     const { file, digest, sha256 } = ledger.get(intervalKey(resource, day)) ?? {}
     if (file == null || digest == null || sha256 == null) return null
+    const inQuarantine = versionsIn(this.#folder(quarantineFolder, resource, day))
+    if ((inQuarantine.at(-1) ?? '') > file) return null
     const sums = await readPageSums(this.#options, resource, day, digest, warn)
     const damage = sums === null ? null : await this.#damageOf({ resource, day, file }, sha256)
     return damage === undefined ? sums : null
