@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname } from 'node:path'
 import type { Day } from '../../lib/days.ts'
 import { allOrThrow } from '../../lib/concurrency.ts'
 import { ConnectionPool } from '../../lib/connection-pool.ts'
@@ -17,12 +17,13 @@ import {
   rawFolder,
   type RawFile,
   versionName,
+  versionPath,
   versionTime,
 } from '../../lake/layout.ts'
 import { intervalKey, type Ledger } from '../../lake/ledger.ts'
 import { rowsSql, sha256AsLanded } from '../../lake/merged.ts'
 import { readPageSums, type PageSums } from '../../lake/page-sums.ts'
-import { quarantine, type DamagedFile } from '../../lake/quarantine.ts'
+import { quarantine } from '../../lake/quarantine.ts'
 import { versionsIn, readRowsOfVerified, type RawRow } from '../../lake/raw-days.ts'
 import { servedRow, sumOf, type ServedRow } from '../../client/index.ts'
 import { bufferPath } from './buffer-paths.ts'
@@ -112,13 +113,14 @@ export class RawWriter {
    * which all of them are needed.
    */
   async landedPages(resource: string, day: Day): Promise<PageSums | null> {
-    const { ledger, warn } = this.#options
+    const { dataFolder, orgId, ledger, warn } = this.#options
     const { file, digest, sha256 } = ledger.get(intervalKey(resource, day)) ?? {}
     if (file == null || digest == null || sha256 == null) return null
-    const inQuarantine = versionsIn(this.#folder(quarantineFolder, resource, day))
+    const inQuarantine = versionsIn(quarantineFolder(dataFolder, orgId, resource, day))
     if ((inQuarantine.at(-1) ?? '') > file) return null
     const sums = await readPageSums(this.#options, resource, day, digest, warn)
-    const damage = sums === null ? null : await this.#damageOf({ resource, day, file }, sha256)
+    if (sums === null) return null
+    const damage = await damageOfVersion(dataFolder, orgId, { resource, day, file }, sha256)
     return damage === undefined ? sums : null
   }
 
@@ -130,7 +132,7 @@ export class RawWriter {
     { origin, sum }: PageHeader,
   ): Promise<ServedRow[] | null> {
     // The file was verified when its pagination was opened: this database reads no damaged file.
-    const path = join(this.#folder(rawFolder, resource, day), file)
+    const path = this.#pathOf({ resource, day, file })
     const sql = fill(PAGE, { rows: rowsSql([path]), page: String(origin.page) })
     const rows = await this.#options.database.use((database) => database.rows(sql).catch(() => []))
     const items = rows.flatMap(({ item }) => (typeof item === 'string' ? [item] : []))
@@ -140,7 +142,7 @@ export class RawWriter {
 
   /** The rows of a version that was verified; null if they cannot be read. */
   rowsInLake(resource: string, day: Day, file: string): Promise<readonly RawRow[] | null> {
-    const path = join(this.#folder(rawFolder, resource, day), file)
+    const path = this.#pathOf({ resource, day, file })
     return this.#options.database.use((database) => readRowsOfVerified(database, path))
   }
 
@@ -161,7 +163,7 @@ export class RawWriter {
       if (newest !== undefined) return []
       const fetchedAt = Math.max(content.last.fetchedAt, ...times.map((time) => time + 1))
       const file = versionName(fetchedAt, content.digest)
-      return [{ day, content, fetchedAt, path: join(this.#folder(rawFolder, resource, day), file) }]
+      return [{ day, content, fetchedAt, path: this.#pathOf({ resource, day, file }) }]
     })
     const written = await writeDays(this.#options, resource, fresh)
     return allOrThrow(
@@ -184,32 +186,25 @@ export class RawWriter {
    * quarantine; the version before it does not take its place.
    */
   async #newestOf(resource: string, day: Day, digest: string): Promise<KnownVersions> {
-    const landed = versionsIn(this.#folder(rawFolder, resource, day))
-    const inQuarantine = versionsIn(this.#folder(quarantineFolder, resource, day))
+    const { dataFolder, orgId, ledger, warn } = this.#options
+    const landed = versionsIn(rawFolder(dataFolder, orgId, resource, day))
+    const inQuarantine = versionsIn(quarantineFolder(dataFolder, orgId, resource, day))
     const known = { count: landed.length, times: [...landed, ...inQuarantine].map(versionTime) }
     const file = landed.at(-1)
     if (file === undefined || !isVersionOf(file, digest)) return known
     if ((inQuarantine.at(-1) ?? '') > file) return known
-    const interval = this.#options.ledger.get(intervalKey(resource, day))
+    const raw = { resource, day, file }
+    const interval = ledger.get(intervalKey(resource, day))
+    // a file unknown to the ledger was left by a crash: its rows are verified
     const sha256 = interval?.file === file ? interval.sha256 : null
-    const damage = await this.#damageOf({ resource, day, file }, sha256)
-    if (damage === undefined) {
-      const path = join(this.#folder(rawFolder, resource, day), file)
-      return { ...known, newest: { path, sha256 } }
-    }
-    const { dataFolder, orgId, warn } = this.#options
+    const damage = await damageOfVersion(dataFolder, orgId, raw, sha256)
+    if (damage === undefined) return { ...known, newest: { path: this.#pathOf(raw), sha256 } }
     warn(`${await quarantine(dataFolder, orgId, damage)}; the day is written again`)
     return { ...known, count: landed.length - 1 }
   }
 
-  /** Verifies a file. One unknown to the ledger was left by a crash: its rows are verified. */
-  async #damageOf(raw: RawFile, sha256: string | null): Promise<DamagedFile | undefined> {
-    const { dataFolder, orgId } = this.#options
-    return damageOfVersion(dataFolder, orgId, raw, sha256)
-  }
-
-  #folder(place: typeof rawFolder, resource: string, day: Day): string {
-    return place(this.#options.dataFolder, this.#options.orgId, resource, day)
+  #pathOf(raw: RawFile): string {
+    return versionPath(this.#options.dataFolder, this.#options.orgId, raw)
   }
 }
 
