@@ -2,13 +2,13 @@ import { parseDay, type DayRange } from '../lib/days.ts'
 import { UsageError } from '../lib/errors.ts'
 import { fieldOf } from '../lib/json.ts'
 import type { Learned } from '../lib/learned.ts'
-import { REDACTED } from '../lib/secrets/known-secrets.ts'
 import { checkWhole } from '../lib/numbers.ts'
 import { kindOf } from '../lib/text.ts'
 import type { Body, HttpHead, World } from '../lib/world.ts'
 import { Controls, Limits, Readiness } from './endpoints/organisation.ts'
 import { Computers, Sessions } from './endpoints/sessions.ts'
-import { BodyError, ContradictionError, shownCursor } from './errors.ts'
+import { nextCursor, textOf } from './cursor.ts'
+import { BodyError } from './errors.ts'
 import { documented, readAnswer, utf8, withQuery, type Caller } from './http/call.ts'
 import { Transport, type Call, type TransportOptions } from './http/transport.ts'
 import {
@@ -289,26 +289,11 @@ export async function* userPages<Page extends AnswerMetadata>(
   let cursor = followed.at(-1)
   for (;;) {
     const answer: Page = await ask({ range, limit: MAX_PAGE_SIZE, cursor })
-    const next = answer.hasMore ? nextCursor(answer, seen) : undefined
+    const next = answer.hasMore ? nextCursor(answer.nextCursor, seen, answer) : undefined
     yield answer
     if (next === undefined) return
     cursor = next
   }
-}
-
-function nextCursor({ nextCursor: next, request, requestId }: AnswerMetadata, seen: Set<string>) {
-  const refusal = (problem: string): ContradictionError =>
-    new ContradictionError(`GET ${request}: ${problem}`, requestId)
-  if (next === null) throw refusal("'has_more' is true but there is no 'next_cursor'")
-  if (next.includes(REDACTED)) {
-    throw refusal("'next_cursor' quotes the credential and is not followed")
-  }
-  if (seen.has(next)) {
-    const cursor = shownCursor(next)
-    throw refusal(`the cursor ${cursor} was repeated, so the pages would never end`)
-  }
-  seen.add(next)
-  return next
 }
 
 /** A taker failed, for the reason `cause`. The answer is good, so the transport must not retry. */
@@ -389,9 +374,4 @@ function parsedAnswer<T>(
   read: () => T,
 ): T {
   return readAnswer('analytics answer', { method: 'GET', path: request, requestId }, answer, read)
-}
-
-function textOf(value: unknown): string | null {
-  if (typeof value === 'number') return String(value)
-  return typeof value === 'string' && value !== '' ? value : null
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ApiError, type ApiClient } from '../../src/client/index.ts'
+import { ApiError, ContradictionError, type ApiClient } from '../../src/client/index.ts'
 import { sendJson, type Handler } from '../support/helpers.ts'
 import { failureOf, onServer, wordsOf } from './support.ts'
 
@@ -85,6 +85,35 @@ describe.each(READS)(
     })
   },
 )
+
+const PAGED: readonly [string, (client: ApiClient) => Promise<unknown>][] = [
+  ...READS,
+  [
+    'readiness reports',
+    async ({ readiness }) => {
+      for await (const report of readiness.reports()) expect(report).toBeDefined()
+    },
+  ],
+]
+
+it.each(PAGED)('a cursor of a page of %s that quotes the key is not followed', async (_, read) => {
+  const { client, requests } = await onServer(
+    (_request, response) => {
+      sendJson(response, 200, {
+        data: [{ user_id: 'a', date: '2026-03-01' }],
+        changes: [{ revision: 1 }],
+        reports: [{ reportId: 'after-the-key-4711' }],
+        meta: { org_id: 'o', has_more: true, next_cursor: 'after-the-key-4711' },
+        pagination: { hasMore: true, nextCursor: 'after-the-key-4711' },
+      })
+    },
+    { credential: 'the-key-4711' },
+  )
+  const failure = await failureOf(read(client))
+  expect(failure).toBeInstanceOf(ContradictionError)
+  expect(failure.message).toContain('quotes the credential')
+  expect(requests).toHaveLength(1)
+})
 
 it('an error message of the platform is kept, with [cursor] in place of a quoted cursor', async () => {
   const { client } = await onServer(secondPage(refused(400)))

@@ -134,6 +134,27 @@ describe('pagination comes to an end', () => {
     expect(requests.length).toBeLessThan(6)
   })
 
+  it.each([
+    ['null', { hasMore: null }],
+    ['null, and so is the cursor', { hasMore: null, nextCursor: null }],
+    ['absent', {}],
+    ['absent with all of the pagination', undefined],
+    ['absent, and the pagination is null', null],
+  ])('controls: a page whose hasMore is %s is the last one', async (_, pagination) => {
+    const { client, requests } = await onServer(serving(controls([1], pagination)))
+    expect(await collect(client.controls.history())).toHaveLength(1)
+    expect(requests).toHaveLength(1)
+  })
+
+  it('controls: where hasMore is null, a cursor leads to the next page', async () => {
+    const { client } = await onServer((_request, response, count) => {
+      const pagination = { hasMore: null, nextCursor: count === 1 ? 'a' : null }
+      sendJson(response, 200, controls([3 - count], pagination))
+    })
+    const revisions = (await collect(client.controls.history())).map(({ revision }) => revision)
+    expect(revisions).toEqual([2, 1])
+  })
+
   it('controls: an empty page with a next one does not end the pagination', async () => {
     const { client } = await onServer((_request, response, count) => {
       const page = [

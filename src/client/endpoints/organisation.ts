@@ -1,6 +1,6 @@
 import { Endpoints, fetchItems, withQuery, type Caller, type Served, send } from '../http/call.ts'
 import { checkWhole } from '../../lib/numbers.ts'
-import { ContradictionError } from '../errors.ts'
+import { nextCursor, textOf, unredacted } from '../cursor.ts'
 import type {
   ControlChange,
   ControlsPage,
@@ -41,7 +41,7 @@ export class Controls extends Endpoints {
     do {
       const query = { limit: MAX_CONTROLS_PAGE, cursor }
       const page: Served<ControlsPage> = await this.fetchPage(query)
-      cursor = nextCursor(page, seen)
+      cursor = cursorAfter(page, seen)
       yield page
     } while (cursor !== undefined)
   }
@@ -51,16 +51,11 @@ export class Controls extends Endpoints {
   }
 }
 
-function nextCursor(page: Served<ControlsPage>, seen: Set<string>): string | undefined {
-  const { hasMore, nextCursor: next } = page.value.pagination ?? {}
-  if (hasMore === false || (hasMore === undefined && (next ?? '') === '')) return undefined
-  if (typeof next === 'string' && next !== '' && !seen.has(next)) {
-    seen.add(next)
-    return next
-  }
-  const what = (next ?? '') === '' ? 'there is no cursor' : 'the cursor was repeated'
-  const problem = `there are more revisions, but ${what}`
-  throw new ContradictionError(`GET ${page.request}: ${problem}`, page.requestId)
+function cursorAfter(page: Served<ControlsPage>, seen: Set<string>): string | undefined {
+  const { hasMore, nextCursor: served } = page.value.pagination ?? {}
+  const next = textOf(served)
+  const isLast = hasMore === false || (hasMore == null && next === null)
+  return isLast ? undefined : nextCursor(next, seen, page)
 }
 
 /** The lowest global limit, in credits (PLATFORM_API, "Limits"). */
@@ -198,8 +193,9 @@ export class Readiness {
       for (const id of ids) seen.add(id)
       if (!isNew) return
       yield page
-      startAfter = ids.at(-1)
-      if (startAfter === undefined) return
+      const last = textOf(ids.at(-1))
+      if (last === null) return
+      startAfter = unredacted(last, page)
     }
   }
 
