@@ -2,6 +2,7 @@ import type { Config } from '../config/config.ts'
 import { mapLimit } from '../lib/concurrency.ts'
 import { dayOf } from '../lib/days.ts'
 import { entitySelection, type SyncSelection } from '../pipeline/sync.ts'
+import { ownHooks } from '../extract/entities/hooks.ts'
 import { planEntities, type EntityPlan } from '../extract/entities/sync.ts'
 import { ledgerOnceOpened } from '../extract/open-ledger.ts'
 import { planSync, type FetchTask } from '../extract/plan/sync-plan.ts'
@@ -54,7 +55,9 @@ async function plansOf(
     const tasks = planSync(ledger, { ...selection, ...when, windowSizes })
     const appUrl = hosts.find((each) => each.name === name)?.appUrl ?? null
     const lake = { dataFolder, orgId: orgId ?? '', recorder: { intervals: ledger } }
-    const entities = await planEntities(lake, entitySelection({ config }, { appUrl }, selection))
+    const wanted = entitySelection({ config }, { appUrl }, selection)
+    const own = await ownHooks(wanted, dataFolder, { orgId, name })
+    const entities = await planEntities(lake, own)
     return { orgId, tasks, entities }
   })
 }

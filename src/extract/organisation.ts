@@ -319,13 +319,13 @@ function missingDays(tasks: readonly FetchTask[]): Pick<Interval, 'resource' | '
 }
 
 async function fetchEntities(
-  { entities }: SyncOptions,
+  { entities, organisation: name }: SyncOptions,
   context: FetchContext,
   ledger: LedgerFile,
 ): Promise<void> {
   const { dataFolder, orgId, world } = context
   if (entities === undefined || entities.resources.length === 0) return
-  const selection = await ownHooks(entities, dataFolder, orgId)
+  const selection = await ownHooks(entities, dataFolder, { orgId, name })
   const redaction = await openRedaction(dataFolder, entities.redactionKey)
   await quarantineDamagedEntities(dataFolder, orgId, ledger, warner(world))
   await syncEntities({ ...context, selection, redaction })

@@ -1,10 +1,11 @@
-import { readdir } from 'node:fs/promises'
+import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { landSpool } from '../../src/extract/entities/hooks.ts'
 import { dayOf } from '../../src/lib/days.ts'
 import { rememberOrganisation } from '../../src/lake/organisations.ts'
 import { writeAtomic } from '../../src/lib/files.ts'
+import { command } from '../support/command.ts'
 import { temporaryFolder, testWorld } from '../support/helpers.ts'
 import { landed, night, NIGHT, platform } from './entities-night.ts'
 
@@ -134,6 +135,35 @@ describe('recorded hook events', () => {
       entities: { organisationOfHookEvents: 'elsewhere' },
     })
     expect(await readdir(join(other, SPOOL))).toHaveLength(2)
+  })
+
+  it.each([
+    ['is one of two', 'one', ['one']],
+    ['is neither of two', 'three', []],
+    ['is not set', null, []],
+  ])('are in the plan of the organisation that owns them, if it %s', async (_, owner, owners) => {
+    const data = await temporaryFolder()
+    await spool(data, { at: '2026-03-09T01:00:00.000Z', id: 'a' })
+    const organisations = ['one', 'two'].map((name) => {
+      return { name, base_url: 'http://127.0.0.1:1', key_env: 'KEY' }
+    })
+    const hooks = owner === null ? {} : { hooks: { organisation: owner } }
+    const file = join(data, 'agent-warehouse.yaml')
+    await writeFile(file, JSON.stringify({ data, organisations, ...hooks }))
+    const planned = async (): Promise<unknown> => {
+      const { out, err } = await command(['plan', '--json', '--config', file])
+      expect(err).toBe('')
+      const plans = JSON.parse(out) as { entities: { resource: string }[] }[]
+      return organisations.flatMap(({ name }, at) => {
+        const has = plans[at]?.entities.some(({ resource }) => resource === 'hook_events')
+        return has === true ? [name] : []
+      })
+    }
+    expect(await planned(), 'before they are loaded').toEqual(owners)
+    const known = { servedAs: null, lastDay: dayOf(NIGHT), skewMs: 0 }
+    for (const { name } of organisations)
+      await rememberOrganisation(data, name, { ...known, orgId: `org_${name}` }, () => undefined)
+    expect(await planned(), 'afterwards').toEqual(owners)
   })
 
   it('name sessions, which the same night fetches', async () => {

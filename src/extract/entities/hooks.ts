@@ -30,15 +30,22 @@ async function organisationOf(
   return only !== undefined && all.size === 1 ? only : 'default'
 }
 
-/** The selection, minus hook events if they belong to another organisation. */
+/**
+ * The selection, minus hook events if they belong to another organisation. `orgId`: null for one
+ * that was never loaded, of which only the configured `name` is known.
+ */
 export async function ownHooks(
   selection: EntitySelection,
   dataFolder: string,
-  orgId: string,
+  { orgId, name }: { readonly orgId: string | null; readonly name: string },
 ): Promise<EntitySelection> {
-  if ((await organisationOf(dataFolder, selection.organisationOfHookEvents)) === orgId)
-    return selection
-  return { ...selection, resources: selection.resources.filter((name) => name !== RESOURCE) }
+  const { organisationOfHookEvents: configured, resources } = selection
+  const isOwn =
+    orgId === null
+      ? (configured ?? name) === name
+      : (await organisationOf(dataFolder, configured)) === orgId
+  if (isOwn) return selection
+  return { ...selection, resources: resources.filter((resource) => resource !== RESOURCE) }
 }
 
 const RESOURCE = 'hook_events'
