@@ -68,7 +68,8 @@ export async function syncFrom(
   return { result, world }
 }
 
-const NOTHING: EntitySelection = {
+/** No entity resource. */
+export const NOTHING: EntitySelection = {
   resources: [],
   sessions: [],
   messages: [],

@@ -1,9 +1,11 @@
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { removedSoon } from '../../src/extract/entities/session-ids.ts'
+import { planEntities } from '../../src/extract/entities/sync.ts'
 import { writeAtomic } from '../../src/lib/files.ts'
 import { temporaryFolder } from '../support/helpers.ts'
 import { DAY, night, NIGHT, platform, type Platform } from './entities-night.ts'
+import { NOTHING } from './platform.ts'
 
 /** The requests of a night; the others wait for the next one. */
 const MOST_A_NIGHT = 500
@@ -60,6 +62,17 @@ it('sessions that the platform removes before the next night are requested first
 
 it('no session is requested first when the settings name no retention', async () => {
   expect((await asked(null)).has('zz-leaving')).toBe(false)
+})
+
+it('a plan has no more requests for sessions than a night sends', async () => {
+  const data = await temporaryFolder()
+  const ids = Array.from({ length: MOST_A_NIGHT + 1 }, (_, at) => `s-${at}`)
+  await writeAtomic(join(data, 'seeds', 'sessions.csv'), ['session_id', ...ids].join('\n'))
+  const lake = { dataFolder: data, orgId: 'org_demo', recorder: { intervals: new Map() } }
+  const resources = ['sessions'] as const
+  expect(await planEntities(lake, { ...NOTHING, resources })).toEqual([
+    { resource: 'sessions', what: '501 due, at most 500 a night', requests: 500 },
+  ])
 })
 
 it('a session counts as removed soon from two days before the end of the retention to a day after it', () => {

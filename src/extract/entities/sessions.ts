@@ -75,7 +75,7 @@ function childrenOf(session: unknown): Candidate[] {
 }
 
 /** Maximum number of ids requested per night. */
-const MOST_A_NIGHT = 500
+export const MOST_A_NIGHT = 500
 
 /** Consecutive failures, or refusals before any answer, that end the requests of a night. */
 const MOST_FAILURES = 12

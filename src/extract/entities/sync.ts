@@ -19,7 +19,7 @@ import {
 import { fetchComputers, fetchControls, fetchLimits, fetchReadiness } from './lists.ts'
 import { fetchMetrics } from './metrics.ts'
 import { allSeen, candidatesToAsk, namedIn, type SessionResource } from './session-ids.ts'
-import { fetchSessions, givenUpIds } from './sessions.ts'
+import { fetchSessions, givenUpIds, MOST_A_NIGHT } from './sessions.ts'
 
 /** What a sync would request of one resource, in words, and the minimum number of requests. */
 export interface EntityPlan {
@@ -162,7 +162,8 @@ function byId(resource: SessionResource): Entity {
       const named = namedIn(selection, resource)
       const seen = await allSeen(lake, resource)
       const { length } = await candidatesToAsk(lake, resource, named, seen, isGivenUp)
-      return { what: `${length} due`, requests: length }
+      const most = length > MOST_A_NIGHT ? `, at most ${MOST_A_NIGHT} a night` : ''
+      return { what: `${length} due${most}`, requests: Math.min(length, MOST_A_NIGHT) }
     },
     fetch: ({ context }) => fetchSessions(context, resource),
   }
