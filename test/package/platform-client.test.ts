@@ -56,6 +56,16 @@ describe('the client that the package exports', () => {
     expect(requests).toHaveLength(1)
   })
 
+  it.each([Infinity, 3e9])('gives an answer time if timeoutMs is %d', async (timeoutMs) => {
+    const { url } = await testServer((_, response) => {
+      setTimeout(() => {
+        sendJson(response, 200, { computers: [] })
+      }, 50)
+    })
+    const client = open({ ...OPTIONS, baseUrl: url, timeoutMs })
+    expect(await client.computers.list()).toEqual([])
+  })
+
   it('waits as Retry-After says, but not beyond the deadline', async () => {
     const { url, requests } = await testServer((_, response) => {
       sendJson(response, 429, { title: 'slow' }, { 'retry-after': '3600' })

@@ -79,13 +79,17 @@ export function createHttp(proxy: ProxyOptions = NO_PROXY): {
   }
 }
 
+/** A timer of Node.js ends at once beyond this time, which is 24 days. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
+
 async function exchange(agent: Dispatcher, request: HttpRequest): Promise<HttpResponse> {
-  const timeout = AbortSignal.timeout(request.timeoutMs)
+  const timeoutMs = Math.min(request.timeoutMs, LONGEST_TIMER_MS)
+  const timeout = AbortSignal.timeout(timeoutMs)
   const signal = AbortSignal.any([request.signal, timeout])
   const failureOf = (cause: unknown): unknown => {
     if (request.signal.aborted) return request.signal.reason
     if (cause instanceof BodyTooLargeError) return cause
-    const late = `no complete answer within ${request.timeoutMs} ms`
+    const late = `no complete answer within ${timeoutMs} ms`
     const what = `${request.method} ${request.url}: ${timeout.aborted ? late : reasonOf(cause)}`
     return new TransportError(what, timeout.aborted, { cause })
   }
@@ -96,8 +100,8 @@ async function exchange(agent: Dispatcher, request: HttpRequest): Promise<HttpRe
       headers: { 'accept-encoding': 'gzip, deflate, br', ...request.headers },
       body: request.body ?? null,
       signal,
-      headersTimeout: request.timeoutMs,
-      bodyTimeout: request.timeoutMs,
+      headersTimeout: timeoutMs,
+      bodyTimeout: timeoutMs,
       // bytes after an answer without a body would be read as the answer to the next request
       reset: request.method !== 'GET',
     })
