@@ -77,11 +77,12 @@ export async function resourcesInLake(dataFolder: string): Promise<string[]> {
   return foldersIn(join(dataFolder, 'lake', 'raw'))
 }
 
+/** Folders with other names are ignored. */
 export async function organisationsInLake(dataFolder: string): Promise<string[]> {
   const raw = join(dataFolder, 'lake', 'raw')
   const resources = await resourcesInLake(dataFolder)
   const segments = await Promise.all(resources.map((name) => foldersIn(join(raw, name), 'org=')))
-  return [...new Set(segments.flat())].map(fromPathSegment).sort()
+  return [...new Set(segments.flat())].flatMap((name) => fromPathSegment(name) ?? []).sort()
 }
 
 /**

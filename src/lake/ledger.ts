@@ -133,9 +133,10 @@ export class LedgerFile {
   }
 }
 
+/** The organisations with a ledger. Files with other names are ignored. */
 export async function knownOrganisations(dataFolder: string): Promise<string[]> {
   const names = await namesEnding(join(dataFolder, 'state', 'ledger'), '.ndjson')
-  return names.map((name) => fromPathSegment(name.slice(0, -'.ndjson'.length))).sort()
+  return names.flatMap((name) => fromPathSegment(name.slice(0, -'.ndjson'.length)) ?? []).sort()
 }
 
 /** What a journal holds. */

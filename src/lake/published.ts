@@ -48,14 +48,14 @@ function keptPath(target: string, runId: string): string {
 /** The kept files, oldest first: the id of a run begins with its time. */
 export async function keptFiles(target: string): Promise<KeptFile[]> {
   const folder = publishedFolder(target)
-  const names = await namesEnding(folder, ENDING)
-  const found = names.map(async (name) => {
-    const path = join(folder, name)
-    const file = await orIfMissing(stat(path), null) // a run may have removed it
+  const kept: KeptFile[] = []
+  for (const name of await namesEnding(folder, ENDING)) {
     const runId = fromPathSegment(name.slice(0, -ENDING.length))
-    return file === null ? [] : [{ runId, path, bytes: file.size }]
-  })
-  return (await Promise.all(found)).flat()
+    const path = join(folder, name)
+    const file = await orIfMissing(stat(path), undefined) // a run may have removed it
+    if (runId !== undefined && file !== undefined) kept.push({ runId, path, bytes: file.size })
+  }
+  return kept
 }
 
 /**

@@ -19,6 +19,7 @@ export function stateFile<T>(folder: string, schema: z.ZodType<T>, indent = 2) {
       const all = new Map<string, T>()
       for (const file of await namesEnding(folderIn(dataFolder), '.json')) {
         const name = fromPathSegment(file.slice(0, -'.json'.length))
+        if (name === undefined) continue
         const value = await read(dataFolder, name)
         if (value !== undefined) all.set(name, value)
       }

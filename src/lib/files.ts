@@ -339,8 +339,14 @@ export function pathSegment(text: string): string {
   return encoded === '' ? '~' : encoded
 }
 
-export function fromPathSegment(segment: string): string {
-  return segment === '~' ? '' : decodeURIComponent(segment)
+/** The text of a path segment; undefined for a name that `pathSegment` does not make. */
+export function fromPathSegment(segment: string): string | undefined {
+  try {
+    const text = segment === '~' ? '' : decodeURIComponent(segment)
+    return pathSegment(text) === segment ? text : undefined
+  } catch {
+    return undefined // a `%` without two digits
+  }
 }
 
 /** Throws when the lease was lost. */

@@ -56,6 +56,17 @@ it.each(['build', 'rebuild'])(
   },
 )
 
+it('a folder or a file whose name is not one of an organisation is ignored', async () => {
+  const { data, sync, putFolder } = await stage()
+  await putFolder('lake/raw/tokens/org=50%/date=2026-01-15')
+  await writeFile(join(data, 'state/ledger/50%.ndjson'), '')
+  expect((await sync()).code).toBe(0)
+  for (const args of [['status'], ['compact']]) {
+    const { code, err } = await command(args, { AGENT_WAREHOUSE_DATA: data })
+    expect(code, err).toBe(0)
+  }
+})
+
 describe('a folder in place of a file', () => {
   it('goes to quarantine when it is in place of a base file, which is written again', async () => {
     const { data, sync, putFolder } = await stage()

@@ -55,6 +55,10 @@ describe('a path segment', () => {
     )
     expect(fromPathSegment(pathSegment(''))).toBe('')
   })
+
+  it.each(['50%', '%zz', '%C3', 'a b', 'a%2fb', 'a~', ''])('is not %j', (name) => {
+    expect(fromPathSegment(name)).toBeUndefined()
+  })
 })
 
 describe('a file in a folder that cannot be made', () => {
