@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { UsageError } from './errors.ts'
 import { counted } from './text.ts'
 
@@ -46,15 +47,14 @@ export function readCsv(text: string, file: string) {
 
 /** Decodes UTF-8. @throws UsageError, which names file and line, for other bytes. */
 export function utf8Text(bytes: Uint8Array, file: string): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch {
-    const before = Buffer.from(bytes).toString('utf8').split('\u{FFFD}', 1).join('')
-    const line = before.split(/\r\n|\r|\n/).length
-    throw new UsageError(`${file}:${line}: the file is not UTF-8`, {
-      hint: 'In a spreadsheet program, save it as "CSV UTF-8".',
-    })
-  }
+  if (isUtf8(bytes)) return new TextDecoder().decode(bytes)
+  const lines = Buffer.from(bytes)
+    .toString('latin1')
+    .split(/\r\n|\r|\n/)
+  const index = lines.findIndex((line) => !isUtf8(Buffer.from(line, 'latin1')))
+  throw new UsageError(`${file}:${index + 1}: the file is not UTF-8`, {
+    hint: 'In a spreadsheet program, save it as "CSV UTF-8".',
+  })
 }
 
 /** Runs `work` on a line, and adds the place to the message of a UsageError. */
