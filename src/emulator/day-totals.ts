@@ -62,8 +62,7 @@ export function totalsOf(organisation: Organisation, workDay: WorkDay) {
   return {
     workDay,
     activeUsers: users.length,
-    /** Distinct users of the trailing 7 or 30 days, computed once and on demand. */
-    trailingUsers: remembered((length: 7 | 30) => usersWithin(organisation, workDay.day, length)),
+    trailingUsers: trailingUsers(organisation, workDay),
     mcpUsers: users.filter((user) => user.mcpCalls > 0).length,
     sessions: sum((user) => user.sessions),
     userMessages: sum((user) => user.userMessages),
@@ -96,6 +95,14 @@ export function totalsOf(organisation: Organisation, workDay: WorkDay) {
       high: percentile(ratios, 0.9),
     },
   }
+}
+
+/**
+ * Distinct users of the trailing 7 or 30 days, computed once and on demand. A function of its own,
+ * because one in `totalsOf` would keep all people of the day.
+ */
+function trailingUsers(organisation: Organisation, { day }: WorkDay) {
+  return remembered((length: 7 | 30) => usersWithin(organisation, day, length))
 }
 
 function remembered<Key>(compute: (key: Key) => number): (key: Key) => number {
