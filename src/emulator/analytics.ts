@@ -1,17 +1,16 @@
 import type { Context, Hono } from 'hono'
 import { setImmediate } from 'node:timers/promises'
-import type { DayRange } from '../lib/days.ts'
-import type { WorkDay } from './calendar.ts'
+import type { Day, DayRange } from '../lib/days.ts'
+import { keptText } from '../lib/json.ts'
+import { workDayOf, type WorkDay } from './calendar.ts'
 import {
   DAY_RESOURCES,
   type DayResource,
   asciiOf,
-  jsonOf,
   spellExponent,
   spellFraction,
-  unmarked,
 } from './day-rows.ts'
-import { totalsOf, type DayTotals } from './day-totals.ts'
+import { remembered, totalsOf, type DayTotals } from './day-totals.ts'
 import { emailOn, isActive, openDays, type Organisation, type Person } from './people.ts'
 import {
   isGrouped,
@@ -24,17 +23,14 @@ import {
 import { entry } from './random.ts'
 import { userDayOf } from './user-day.ts'
 
-const CACHED_DAYS = 400
-const CACHED_PAGE_BYTES = 96 * 1_048_576
 const JSON_TYPE = { 'content-type': 'application/json' }
 
-/** Adds the analytics. The caches of answers are bounded for any history. */
+/** Adds the analytics. The totals of each day are computed once. */
 export function addAnalytics(app: Hono<Env>, { organisation, now }: Platform): void {
   const api = '/api/v1/analytics'
-  /** By the offset of the day. */
-  const totals = createLru<number, DayTotals>(CACHED_DAYS, () => 1)
-  /** By request; retries and rechecks repeat requests. */
-  const pages = createLru<string, Uint8Array<ArrayBuffer>>(CACHED_PAGE_BYTES, (body) => body.length)
+  const totals = remembered((day: Day) =>
+    totalsOf(organisation, workDayOf(organisation.firstDay, day)),
+  )
   const rangeIn = (context: Context): DayRange => rangeOf(context, organisation.firstDay, now())
 
   for (const resource of DAY_RESOURCES) {
@@ -50,9 +46,7 @@ export function addAnalytics(app: Hono<Env>, { organisation, now }: Platform): v
     isGrouped(context, null)
     const limit = limitIn(context, 100) ?? 20
     const from = placeAfterCursor(context, organisation)
-    const key = `${range.first} ${range.last} ${limit} ${from}`
-    const body = pages(key, () => userPageBody(organisation, range, limit, from))
-    return context.body(body, 200, JSON_TYPE)
+    return context.body(userPageBody(organisation, range, limit, from), 200, JSON_TYPE)
   })
 }
 
@@ -60,7 +54,7 @@ function groupRows({ groups }: DayResource): DayResource['row'] {
   return (totals) => {
     const { day } = totals.workDay
     const rows = groups(totals).map(([group_key, metrics]) =>
-      jsonOf({ date: day, group_key, ...metrics }),
+      keptText({ date: day, group_key, ...metrics }),
     )
     return rows.length === 0 ? [] : [rows.join(',')]
   }
@@ -69,15 +63,14 @@ function groupRows({ groups }: DayResource): DayResource['row'] {
 function* dayChunks(
   organisation: Organisation,
   range: DayRange,
-  totals: Lru<number, DayTotals>,
+  totals: (day: Day) => DayTotals,
   rowsOf: DayResource['row'],
 ): Generator<string> {
   yield '{"data":['
   let isEmpty = true
-  for (const workDay of openDays(organisation, range)) {
+  for (const { day } of openDays(organisation, range)) {
     let before = isEmpty ? '' : ','
-    const ofDay = totals(workDay.offset, () => totalsOf(organisation, workDay))
-    for (const piece of rowsOf(ofDay, organisation)) {
+    for (const piece of rowsOf(totals(day), organisation)) {
       yield before + piece
       before = ''
       isEmpty = false
@@ -95,7 +88,7 @@ function userPageBody(
   const days = openDays(organisation, range)
   const { rows, ...paging } = userPage(organisation, days, limit, from)
   const meta = metaOf(organisation, range, paging)
-  return Buffer.from(asciiOf(unmarked(`{"data":[${rows.join(',')}],"meta":${meta}}`)))
+  return Buffer.from(asciiOf(`{"data":[${rows.join(',')}],"meta":${meta}}`))
 }
 
 /**
@@ -103,7 +96,7 @@ function userPageBody(
  * Makes only the rows of this page, so that pagination takes linear time.
  */
 function userPage({ people }: Organisation, days: readonly WorkDay[], limit: number, from: number) {
-  /** JSON texts as `JSON.stringify` makes them, by user id and then by date. */
+  /** JSON texts, by user id and then by date. */
   const rows: string[] = []
   const users: string[] = []
   for (let place = from; place < people.length; place += 1) {
@@ -130,7 +123,7 @@ function userRow(person: Person, workDay: WorkDay): string {
     user_email: emailOn(person, workDay.offset),
     date: workDay.day,
   })
-  const body = JSON.stringify({
+  const body = keptText({
     tool_calls: key % 251 === 7 ? spellExponent(toolCalls) : toolCalls,
     billable_tokens: user.billable / 100,
     files_created: user.filesCreated,
@@ -178,32 +171,4 @@ async function* packetsOf(chunks: Iterable<string>): AsyncGenerator<Uint8Array> 
     until = performance.now() + ENOUGH_MS
   }
   yield Buffer.from(text)
-}
-
-/** A cache that drops the least recently used value first. */
-type Lru<Key, Value> = (key: Key, make: () => Value) => Value
-
-/** `weigh` returns how much of `capacity` a value takes; larger values are not stored. */
-export function createLru<Key, Value>(
-  capacity: number,
-  weigh: (value: Value) => number,
-): Lru<Key, Value> {
-  const values = new Map<Key, Value>()
-  let weight = 0
-  const drop = (key: Key, value: Value): void => {
-    values.delete(key)
-    weight -= weigh(value)
-  }
-  return (key, make) => {
-    const found = values.get(key)
-    const value = found ?? make()
-    if (found !== undefined) drop(key, found)
-    values.set(key, value)
-    weight += weigh(value)
-    for (const [oldKey, oldValue] of values) {
-      if (weight <= capacity) break
-      drop(oldKey, oldValue)
-    }
-    return value
-  }
 }

@@ -12,33 +12,16 @@ import {
 } from './day-totals.ts'
 import { activePeople, emailOn, type Organisation } from './people.ts'
 import { userDayOf } from './user-day.ts'
+import { keptNumber, keptText } from '../lib/json.ts'
 import { unicodeEscape } from '../lib/text.ts'
 
-/** Marks the text of a number that JSON.stringify would spell differently. */
-const MARK = '\u0001'
-
-/** A number that `jsonOf` writes with exactly this text, e.g. `12.0`. */
-function spelled(json: string): string {
-  return MARK + json
-}
-
 export function spellFraction(value: number): string {
-  return spelled(`${value}.0`)
+  return keptNumber(`${value}.0`)
 }
 
 /** The same whole number with an exponent: 1000 is `1e3`, 12 is `1.2e1`. */
 export function spellExponent(value: number): string {
-  return spelled(value.toExponential().replace('+', ''))
-}
-
-/** The JSON text of a value, with numbers of `spelled` as they are spelled. */
-export function jsonOf(value: unknown): string {
-  return unmarked(JSON.stringify(value))
-}
-
-/** Replaces the marked numbers in a text of `JSON.stringify`. */
-export function unmarked(json: string): string {
-  return json.replaceAll(/"\\u0001([^"]*)"/g, '$1')
+  return keptNumber(value.toExponential().replace('+', ''))
 }
 
 /** JSON text with every non-ASCII UTF-16 unit escaped: `Caf\u00e9`. */
@@ -175,7 +158,7 @@ function* tokenRow(totals: DayTotals, organisation: Organisation): Generator<str
         modelItem(spend.model, spend, index + at === 0 ? surplus : 0n),
       ),
     }
-    yield (index === 0 ? '' : ',') + asciiOf(jsonOf(item))
+    yield (index === 0 ? '' : ',') + asciiOf(keptText(item))
   }
   yield row.slice(usersAt)
 }
@@ -201,7 +184,7 @@ function modelItem({ id, tier }: Model, spent: Spent, surplus: bigint) {
 function tokenFields({ billable, input, output }: Spent, surplus: bigint) {
   return {
     billable_tokens: billable / 100,
-    input_tokens: surplus === 0n ? input : spelled(String(BigInt(input) + surplus)),
+    input_tokens: surplus === 0n ? input : keptNumber(String(BigInt(input) + surplus)),
     output_tokens: output,
   }
 }
@@ -212,14 +195,14 @@ function tokenFields({ billable, input, output }: Spent, surplus: bigint) {
  */
 function dayRow(workDay: WorkDay, fields: object): string {
   const row = { date: workDay.day, ...fields, ...(workDay.offset >= 20 ? UNKNOWN_FIELD : {}) }
-  return jsonOf(every(7, workDay) ? Object.fromEntries(Object.entries(row).reverse()) : row)
+  return keptText(every(7, workDay) ? Object.fromEntries(Object.entries(row).reverse()) : row)
 }
 
 const UNKNOWN_FIELD = {
   preview: {
     cohort: 'b',
-    flags: ['early', { depth: 2, ratio: spelled('0.1000') }],
-    window: spelled('1e3'),
+    flags: ['early', { depth: 2, ratio: keptNumber('0.1000') }],
+    window: keptNumber('1e3'),
   },
 }
 

@@ -105,8 +105,8 @@ function trailingUsers(organisation: Organisation, { day }: WorkDay) {
   return remembered((length: 7 | 30) => usersWithin(organisation, day, length))
 }
 
-function remembered<Key>(compute: (key: Key) => number): (key: Key) => number {
-  const known = new Map<Key, number>()
+export function remembered<Key, Value>(compute: (key: Key) => Value): (key: Key) => Value {
+  const known = new Map<Key, Value>()
   return (key) => {
     const value = known.get(key) ?? compute(key)
     known.set(key, value)

@@ -120,6 +120,11 @@ export function parseKept(text: string): unknown {
   )
 }
 
+/** A text that `keptText` writes as a number with this spelling. */
+export function keptNumber(spelling: string): string {
+  return `\0${spelling}`
+}
+
 /** A value as JSON text, with the numbers that `parseKept` marked. */
 export function keptText(value: object): string {
   return JSON.stringify(value).replaceAll(/(?<!\\)"\\u0000(-?\d[\d.eE+-]*)"/g, '$1')
