@@ -23,8 +23,6 @@ export interface EmulatorOptions {
   readonly port?: number
   /** The port of the web application host. @default 0, a free port */
   readonly appPort?: number
-  /** @default '127.0.0.1' */
-  readonly host?: string
   /** The number of people who are ever in the organisation. @default 40 */
   readonly users?: number
   /** Whether every day with data has a row of each person. @default false */
@@ -67,9 +65,9 @@ export interface Member {
 }
 
 export interface Emulator {
-  /** `http://host:port` of the public API host. */
+  /** The address of the public API host. */
   readonly url: string
-  /** `http://host:port` of the web application host, which has the readiness reports. */
+  /** The address of the web application host, which has the readiness reports. */
   readonly appUrl: string
   readonly keys: Keys
   /** The keys of an organisation, counted from 1. */
@@ -86,6 +84,8 @@ export interface Emulator {
   readonly close: () => Promise<void>
 }
 
+const HOST = '127.0.0.1'
+
 /**
  * Serves the stand-in platform: every endpoint, for a made-up organisation, on two
  * hosts like the platform. Each answers 404 to a path of the other.
@@ -94,7 +94,7 @@ export interface Emulator {
  * @throws UsageError for an option out of its range, or a used port.
  */
 export async function startEmulator(options: EmulatorOptions): Promise<Emulator> {
-  const { host = '127.0.0.1', now, orgId = 'org_demo', interrupt = true } = options
+  const { now, orgId = 'org_demo', interrupt = true } = options
   const { areSteady = false, firstDay = HISTORY_BEGINS, anomalies = [] } = options
   const { rate, limitStyle = 'retry-after', intercept = null } = options
   const seed = checkWhole('seed', options.seed ?? 1, 0)
@@ -141,9 +141,9 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
       return app.fetch(request, { host: asked, organisation })
     })
     const server = createServer((request, response) => void answer(request, response))
-    const taken = await listen(server, checkWhole(name, port, 0, 65_535), host)
+    const taken = await listen(server, checkWhole(name, port, 0, 65_535))
     servers.push(server)
-    return `http://${host}:${taken}`
+    return `http://${HOST}:${taken}`
   }
   const url = await serve('api', 'port', options.port)
   const appUrl = await serve('app', 'app-port', options.appPort).catch(async (error: unknown) => {
@@ -167,12 +167,12 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
   }
 }
 
-async function listen(server: Server, port: number, host: string): Promise<number> {
+async function listen(server: Server, port: number): Promise<number> {
   try {
-    await once(server.listen(port, host), 'listening')
+    await once(server.listen(port, HOST), 'listening')
   } catch (cause) {
     const hint = 'Choose another port, or 0 for a free one.'
-    throw new UsageError(`cannot listen on ${host}:${port}: ${messageOf(cause)}`, { hint, cause })
+    throw new UsageError(`cannot listen on ${HOST}:${port}: ${messageOf(cause)}`, { hint, cause })
   }
   const address = server.address()
   return typeof address === 'object' && address !== null ? address.port : port
