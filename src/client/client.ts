@@ -172,12 +172,9 @@ export class ApiClient {
     taker: RowTaker,
   ): Promise<AnswerMetadata> {
     const call = this.#callOf(endpoint, query, MAX_DAY_BYTES)
-    const answer = this.#caller.transport.stream(call, (head, requestId, body) =>
+    return this.#caller.transport.stream(call, (head, requestId, body) =>
       takeRows({ request: call.path, requestId }, head, body, taker),
     )
-    return answer.catch((error: unknown) => {
-      throw error instanceof TakerError ? error.cause : error
-    })
   }
 
   /** Credits and tokens, one row per day. */
@@ -296,9 +293,6 @@ export async function* userPages<Page extends AnswerMetadata>(
   }
 }
 
-/** A taker failed, for the reason `cause`. The answer is good, so the transport must not retry. */
-class TakerError extends Error {}
-
 async function takeRows(
   origin: AnswerOrigin,
   head: HttpHead,
@@ -318,11 +312,7 @@ async function takeRows(
         return taker.isWanted(text) ? [{ row: servedRow(text), ordinal }] : []
       }),
     )
-    try {
-      for (const { row, ordinal } of wanted) taker.row(row, ordinal)
-    } catch (cause) {
-      throw new TakerError('the rows were not taken', { cause })
-    }
+    for (const { row, ordinal } of wanted) taker.row(row, ordinal)
   }
   taker.begin(origin)
   for await (const piece of body) {

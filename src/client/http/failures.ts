@@ -3,6 +3,7 @@ import { withoutSecrets } from '../../lib/secrets/secret-forms.ts'
 import type { WholeResponse } from '../../lib/world.ts'
 import {
   ApiError,
+  ContradictionError,
   RefusedError,
   type Problem,
   withoutCursorOf,
@@ -113,6 +114,7 @@ const RETRYABLE = new Set([408, 425, 429, 500, 502, 503, 504])
 /** True if the same request may succeed a moment later. Nothing else is retried. */
 export function mayPass(error: unknown): boolean {
   if (error instanceof ApiError) return RETRYABLE.has(error.status)
+  if (error instanceof ContradictionError) return false
   return error instanceof TransportError || error instanceof BodyError
 }
 

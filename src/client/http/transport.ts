@@ -54,7 +54,10 @@ export interface Call {
   readonly isDivisible?: boolean
 }
 
-/** Reads one answer while it comes. A BodyError that it throws is retried, as an answer that was cut off. */
+/**
+ * Reads one answer while it comes. A BodyError that it throws is retried, as an answer that was cut
+ * off, unless it is a ContradictionError.
+ */
 type AnswerReader<T> = (head: HttpHead, requestId: string | null, body: Body) => Promise<T>
 
 const DEFAULT_TIMEOUT_MS = 120_000

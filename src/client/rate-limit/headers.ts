@@ -13,7 +13,6 @@ import { backoffMs } from '../http/failures.ts'
 export interface Quota {
   /** Requests that a window allows. */
   readonly limit: number | undefined
-  readonly windowMs: number | undefined
   /** Requests that are left. */
   readonly remaining: number | undefined
   /** Milliseconds until the quota is reset. */
@@ -33,7 +32,6 @@ export function quotasOf(headers: Headers, serverNow: number): Quota[] {
     const windowMs = policy?.windowMs
     return {
       limit: limit ?? policy?.limit,
-      windowMs,
       remaining,
       resetMs: reset === undefined ? undefined : resetMs(reset, { serverNow, windowMs }),
     }
