@@ -1,6 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
+import { mapLimit } from '../lib/concurrency.ts'
 import { addDays, dayOf, latest, type Day } from '../lib/days.ts'
-import { type AppError, asError, CredentialError, DeferredError } from '../lib/errors.ts'
+import {
+  type AppError,
+  asError,
+  CredentialError,
+  DeferredError,
+  isStop,
+  type Stop,
+} from '../lib/errors.ts'
 import type { PlanReason } from '../lib/events.ts'
 import { warner, type World } from '../lib/world.ts'
 import type { ApiClient } from '../client/index.ts'
@@ -16,7 +24,6 @@ import { learnedSizes } from '../lake/state-file.ts'
 import type { EntitySelection } from './entities/context.ts'
 import { ownHooks } from './entities/hooks.ts'
 import { syncEntities } from './entities/sync.ts'
-import { forEachLimit, isExpected, type Stop } from './fetch/concurrency.ts'
 import { IntervalRecorder } from './land/interval-recorder.ts'
 import { Breaker, abortsRun } from './fetch/failures.ts'
 import type { FetchContext } from './context.ts'
@@ -256,17 +263,13 @@ async function fetchTasks(
   try {
     await landDayTotals(context, tasks)
     // Totals come first in order: all of them are in progress when users are requested.
-    await forEachLimit(
-      [...tasks.filter(isTotal), ...others, ...users],
-      concurrency,
-      async (task) => {
-        const outcomes = isUsers(task) ? await Promise.allSettled(landingTotals) : []
-        if (outcomes.some(({ status }) => status === 'rejected')) return
-        const fetching = fetchTask(task)
-        if (isTotal(task)) landingTotals.push(fetching)
-        await fetching
-      },
-    )
+    await mapLimit([...tasks.filter(isTotal), ...others, ...users], concurrency, async (task) => {
+      const outcomes = isUsers(task) ? await Promise.allSettled(landingTotals) : []
+      if (outcomes.some(({ status }) => status === 'rejected')) return
+      const fetching = fetchTask(task)
+      if (isTotal(task)) landingTotals.push(fetching)
+      await fetching
+    })
     await landing.ended()
     for (const resource of resources)
       if (resource.grain === 'users') await verifyPagesConsistent(context, landing, resource)
@@ -282,7 +285,7 @@ async function fetchTasks(
 async function landDayTotals(context: FetchContext, tasks: readonly FetchTask[]): Promise<void> {
   const known = context.recorder.intervals
   const usersDays = [...new Set(daysOf(tasks.filter(isUsers)))].sort()
-  await forEachLimit(DAY_TOTALS, context.concurrency, (total) => {
+  await mapLimit(DAY_TOTALS, context.concurrency, (total) => {
     const planned = new Set(daysOf(tasks.filter(({ resource }) => resource.name === total.name)))
     const isLanded = (day: Day): boolean => known.get(intervalKey(total.name, day))?.file != null
     const days = usersDays.filter((day) => !planned.has(day) && !isLanded(day))
@@ -304,7 +307,7 @@ async function stopOf(work: () => Promise<void>): Promise<Stop | null> {
     await work()
     return null
   } catch (error) {
-    if (isExpected(error)) return error
+    if (isStop(error)) return error
     throw error
   }
 }

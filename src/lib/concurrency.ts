@@ -1,3 +1,5 @@
+import { asError, isStop } from './errors.ts'
+
 /** Returns the results of all promises. If one fails, throws its error after all have ended. */
 export async function allOrThrow<T>(promises: Iterable<Promise<T>>): Promise<T[]> {
   const all = [...promises]
@@ -7,7 +9,9 @@ export async function allOrThrow<T>(promises: Iterable<Promise<T>>): Promise<T[]
 
 /**
  * Runs `work` for each item, at most `atOnce` at the same time, and returns the results in order.
- * After an error no item begins; the error is thrown when the running ones have ended.
+ * After an error no item begins; when the running ones have ended, an error is thrown.
+ *
+ * @throws the first error that is no Stop, else the first one.
  */
 export async function mapLimit<T, R>(
   items: Iterable<T>,
@@ -17,18 +21,19 @@ export async function mapLimit<T, R>(
   const all = [...items]
   const queue = all.entries()
   const results: R[] = []
-  let hasFailed = false
+  const errors: Error[] = []
   const worker = async (): Promise<void> => {
     for (const [index, item] of queue) {
-      if (hasFailed) return
+      if (errors.length > 0) return
       try {
         results[index] = await work(item)
       } catch (error) {
-        hasFailed = true
-        throw error
+        errors.push(asError(error))
       }
     }
   }
-  await allOrThrow(Array.from({ length: Math.min(atOnce, all.length) }, worker))
+  await Promise.all(Array.from({ length: Math.min(atOnce, all.length) }, worker))
+  const error = errors.find((each) => !isStop(each)) ?? errors[0]
+  if (error !== undefined) throw error
   return results
 }

@@ -63,6 +63,13 @@ export class PartialError extends AppError {
   override readonly exitCode = ExitCode.partial
 }
 
+/** An expected error that ends a run before its plan is done. */
+export type Stop = CredentialError | DeferredError
+
+export function isStop(error: unknown): error is Stop {
+  return error instanceof CredentialError || error instanceof DeferredError
+}
+
 /** One line for any thrown value. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)

@@ -1,6 +1,6 @@
 import { fieldOf, ApiError, type Computer } from '../../client/index.ts'
 import { asError } from '../../lib/errors.ts'
-import { forEachLimit } from '../fetch/concurrency.ts'
+import { mapLimit } from '../../lib/concurrency.ts'
 import { abortsRun } from '../fetch/failures.ts'
 import type { RawRow } from '../../lake/raw-days.ts'
 import { Answers, pathOf, type EntityContext } from './context.ts'
@@ -26,7 +26,7 @@ export async function fetchMetrics(
   const known = await knownSamples(context)
   const answers = new Answers(context, RESOURCE)
   const errors: Error[] = []
-  await forEachLimit(computers, context.concurrency, async (computerId) => {
+  await mapLimit(computers, context.concurrency, async (computerId) => {
     try {
       const last = known.get(computerId)?.last
       const start =

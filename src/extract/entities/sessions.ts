@@ -16,12 +16,12 @@ import {
 } from './session-ids.ts'
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
+import { mapLimit } from '../../lib/concurrency.ts'
 import { asError } from '../../lib/errors.ts'
 import { grouped } from '../../lib/grouped.ts'
 import { someOf } from '../../lib/text.ts'
 import { warner } from '../../lib/world.ts'
 import { mapOf, stateFile } from '../../lake/state-file.ts'
-import { forEachLimit } from '../fetch/concurrency.ts'
 import { abortsRun, isNotGranted } from '../fetch/failures.ts'
 
 /**
@@ -132,7 +132,7 @@ class IdRequests {
     const room = MOST_A_NIGHT - this.#asked
     this.#left += Math.max(0, candidates.length - room)
     const { concurrency } = this.#context
-    await forEachLimit(candidates.slice(0, room), concurrency, async (candidate) => {
+    await mapLimit(candidates.slice(0, room), concurrency, async (candidate) => {
       if (this.#isTripped()) {
         this.#left += 1
         return

@@ -1,3 +1,4 @@
+import { mapLimit } from '../../lib/concurrency.ts'
 import type { Day } from '../../lib/days.ts'
 import { messageOf } from '../../lib/errors.ts'
 import {
@@ -17,7 +18,7 @@ import { bufferPath } from '../land/buffer-paths.ts'
 import { PageBuffer } from '../land/page-buffer.ts'
 import type { DayContent } from '../land/row-lines.ts'
 import { dayOfRow, nowThere, originOf, ownAnswer, type FetchContext } from '../context.ts'
-import { Background, forEachLimit } from './concurrency.ts'
+import { Background } from './background.ts'
 import { abortsRun, isForbidden } from './failures.ts'
 import type { LandedInterval } from '../land/interval-recorder.ts'
 import { landDays } from '../land/land-days.ts'
@@ -307,9 +308,7 @@ export async function verifyPagesConsistent(
     const found = (verdict: Verdict): UnverifiedDay[] =>
       unverified.filter((each) => verdictOf(each, before, recorder.intervals) === verdict)
     try {
-      await forEachLimit(DAY_TOTALS, context.concurrency, (total) =>
-        fetchRange(context, total, days),
-      )
+      await mapLimit(DAY_TOTALS, context.concurrency, (total) => fetchRange(context, total, days))
     } finally {
       await recorder.verified(found('consistent'))
     }
@@ -317,7 +316,7 @@ export async function verifyPagesConsistent(
     const isLast = round === MAX_ROUNDS
     for (const { day } of moved) warnOfMove(context, day, isLast)
     if (isLast) return recorder.verified(moved)
-    await forEachLimit(moved, context.concurrency, ({ day }) =>
+    await mapLimit(moved, context.concurrency, ({ day }) =>
       fetchUsersDay(context, landing, users, day),
     )
     await landing.ended()

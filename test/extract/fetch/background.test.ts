@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Background } from '../../../src/extract/fetch/concurrency.ts'
+import { Background } from '../../../src/extract/fetch/background.ts'
 
 interface Begun {
   readonly items: readonly string[]

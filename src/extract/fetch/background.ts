@@ -1,35 +1,3 @@
-import { asError, CredentialError, DeferredError } from '../../lib/errors.ts'
-
-/** An expected error that ends a run before its plan is done. */
-export type Stop = CredentialError | DeferredError
-
-/**
- * Runs `work` on the items in order, `concurrency` at a time. The first error stops it.
- *
- * @throws the first unexpected error, else the first expected one.
- */
-export async function forEachLimit<T>(
-  items: readonly T[],
-  concurrency: number,
-  work: (item: T) => Promise<unknown>,
-): Promise<void> {
-  const queue = items.values()
-  const stops: Error[] = []
-  const worker = async (): Promise<void> => {
-    for (const item of queue) {
-      if (stops.length > 0) return
-      await work(item).catch((error: unknown) => stops.push(asError(error)))
-    }
-  }
-  await Promise.all(Array.from({ length: Math.min(concurrency, items.length) }, worker))
-  const stop = stops.find((each) => !isExpected(each)) ?? stops[0]
-  if (stop !== undefined) throw stop
-}
-
-export function isExpected(stop: unknown): stop is Stop {
-  return stop instanceof CredentialError || stop instanceof DeferredError
-}
-
 /**
  * Processes items while the platform is asked for more. Items that arrive when all workers are
  * busy wait, and are then processed together. The next `add` and `ended` throw its errors.
