@@ -150,19 +150,15 @@ async function withoutIdentity(
   ) {
     return { ...emptyResult(known), stoppedBy: error }
   }
-  if (error instanceof CredentialError) {
-    const isKnown = remembered !== undefined && opened !== null
-    const counts = isKnown ? await failDue(options, remembered, opened.ledger, error) : {}
-    return { ...emptyResult(known), ...counts, stoppedBy: error }
-  }
-  if (abortsRun(error)) throw error
+  const failure = asError(error)
+  const isRefused = failure instanceof CredentialError
+  if (!isRefused && abortsRun(error)) throw error
   if (remembered === undefined && isWrongAddress(error))
     return { ...emptyResult(known), stoppedBy: wrongAddress(error) }
-  if (remembered === undefined || opened === null)
-    return { ...emptyResult(null), unreachable: asError(error) }
-  const failure = asError(error)
-  const counts = await failDue(options, remembered, opened.ledger, failure)
-  return { ...emptyResult(known), ...counts, unreachable: failure }
+  const isKnown = remembered !== undefined && opened !== null
+  const counts = isKnown ? await failDue(options, remembered, opened.ledger, failure) : {}
+  const why = isRefused ? { stoppedBy: failure } : { unreachable: failure }
+  return { ...emptyResult(known), ...counts, ...why }
 }
 
 /**
