@@ -1,4 +1,4 @@
--- The organisations of the report: those in $names, a JSON list, or if it is
+-- The organisations of the report: all in $names, a JSON list, or if it is
 -- empty the 20 that spent most in their last 28 days. Statements name people if
 -- names_people is true.
 create temp table chosen as
@@ -43,5 +43,6 @@ left join spent using (org_id)
 where
     $names = '[]'
     or list_contains(cast(cast($names as json) as varchar[]), org_id)
-order by spent.billable_tokens desc nulls last, org_id
-limit 20
+qualify
+    $names <> '[]'
+    or row_number() over (order by spent.billable_tokens desc nulls last, org_id) <= 20
