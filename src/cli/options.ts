@@ -3,6 +3,7 @@ import { isEntityResource, ITEMS, RESOURCES, type EntityResource } from '../lake
 import type { Config } from '../config/config.ts'
 import { refuseUnknown } from '../config/organisations.ts'
 import { UsageError } from '../lib/errors.ts'
+import { splitNames } from '../lib/text.ts'
 import type { SyncSelection } from '../pipeline/sync.ts'
 import { flag, number, text, textOr, texts, type Flags } from './command.ts'
 
@@ -28,11 +29,9 @@ export function organisationsOf(
 ): readonly string[] | undefined {
   if (org === undefined) return undefined
   const names = new Set(known)
-  const asked = org.flatMap((text) =>
-    names.has(text) ? [text] : text.split(',').map((name) => name.trim()),
-  )
+  const asked = splitNames(org, names)
   refuseUnknown(asked, names)
-  return [...new Set(asked)]
+  return asked
 }
 
 export function configuredNames(config: Pick<Config, 'hosts'>): string[] {

@@ -29,9 +29,8 @@ export const reportCommand = defineCommand({
   run: async (flags, terminal) => {
     const { dataFolder } = configured(flags, terminal)
     const path = outputPath(flags, terminal, dataFolder) ?? reportPath(dataFolder, flags.format)
-    const organisations = (flags.org ?? []).flatMap((text) => text.split(','))
     const choice = {
-      organisations: organisations.map((name) => name.trim()),
+      organisations: flags.org ?? [],
       withPeople: flags.people,
       now: Date.now(),
     }

@@ -50,6 +50,17 @@ export function size(bytes: number): string {
   return `${shown} ${UNITS[power - 1] ?? 'TB'}`
 }
 
+/**
+ * The names in the values of an option, each of which is a known name, which may contain a comma,
+ * or names separated by commas.
+ */
+export function splitNames(values: readonly string[], known: ReadonlySet<string>): string[] {
+  const names = values.flatMap((value) =>
+    known.has(value) ? [value] : value.split(',').map((name) => name.trim()),
+  )
+  return [...new Set(names)]
+}
+
 /** The candidate most similar to `name`; undefined if none is similar. */
 export function nearest(name: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined

@@ -6,7 +6,9 @@ import { parseDay } from '../../src/lib/days.ts'
 import { packageRoot } from '../../src/lib/package.ts'
 import type { Organisation } from '../../src/serve/report/data.ts'
 import { readReport } from '../../src/serve/report/read.ts'
+import { writeWarehouse } from '../serve/support.ts'
 import { folderOfFile } from '../support/folders.ts'
+import { temporaryFolder } from '../support/helpers.ts'
 import { buildLake } from '../model/lake-build.ts'
 import { Lake } from '../support/lake.ts'
 import { rowsIn } from './golden-case.ts'
@@ -14,6 +16,9 @@ import { landGolden } from './land.ts'
 
 const CASE = join(packageRoot, 'test', 'golden', 'weeks')
 
+const REQUEST = { organisations: ['org/1'], withPeople: false, now: 0, version: '1', metrics: [] }
+
+let warehouse: string
 let people: Organisation
 let groups: Organisation
 beforeAll(async () => {
@@ -21,9 +26,9 @@ beforeAll(async () => {
   await landGolden(lake, CASE)
   await cp(join(CASE, 'seeds'), join(lake.data, 'seeds'), { recursive: true })
   await buildLake(lake, parseDay('2027-02-14', 'the last day'))
+  warehouse = join(lake.data, 'warehouse.duckdb')
   const read = async (withPeople: boolean): Promise<Organisation> => {
-    const request = { organisations: ['org/1'], withPeople, now: 0, version: '1.2.3', metrics: [] }
-    const data = await readReport({ ...request, warehouse: join(lake.data, 'warehouse.duckdb') })
+    const data = await readReport({ ...REQUEST, withPeople, warehouse })
     return data.organisations[0] ?? expect.fail('the organisation is not there')
   }
   people = await read(true)
@@ -230,6 +235,24 @@ describe('the report of the golden lake of weeks', () => {
       { ...one, days: 91, hook_event: '(unnamed)', runs: 0 },
       { ...one, days: 91, hook_event: 'Notification', runs: null, recording_runs: null },
     ])
+  })
+
+  it('names organisations by their ids, which may contain a comma', async () => {
+    const copy = join(await temporaryFolder(), 'warehouse.duckdb')
+    await cp(warehouse, copy)
+    await writeWarehouse(
+      copy,
+      `insert into main.mart_data_health
+      select health.* replace (id as org_id)
+      from main.mart_data_health as health, (values ('acme'), ('acme, inc')) as ids (id)`,
+    )
+    const idsOf = async (...organisations: string[]): Promise<string[]> => {
+      const data = await readReport({ ...REQUEST, organisations, warehouse: copy })
+      return data.organisations.map(({ org_id }) => org_id)
+    }
+    expect(await idsOf('acme, inc')).toEqual(['acme, inc'])
+    expect(await idsOf('acme,org/1')).toEqual(['acme', 'org/1'])
+    await expect(idsOf('acme,')).rejects.toThrow("the warehouse has no organisation ''")
   })
 
   it('names people only on request', () => {
