@@ -90,9 +90,9 @@ function refuseEmpty(argv: readonly string[]): void {
   })
 }
 
-/** A statement that begins with a comment would be read as an option. */
+/** A statement that begins with a comment would be read as an option, whose name has no blank. */
 function notAnOption(argument: string): string {
-  return /^--\s/.test(argument) ? `\n${argument}` : argument
+  return /^--[^\s=]*\s/.test(argument) ? `\n${argument}` : argument
 }
 
 /** All text for a terminal passes `safeText`, wherever it comes from. */

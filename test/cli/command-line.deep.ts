@@ -45,7 +45,7 @@ describe('what is no file in --out', () => {
 })
 
 describe('an SQL statement', () => {
-  it.each(['-- a comment\nselect 1', '--\nselect 1'])(
+  it.each(['-- a comment\nselect 1', '--\nselect 1', '--total\nselect 1', '--a = 1\nselect 1'])(
     'may begin with a comment: %j',
     async (sql) => {
       const { err } = await command(['query', sql, '--data', await temporaryFolder()])
