@@ -1,4 +1,5 @@
 import { type Cell, literal } from '../lib/duckdb.ts'
+import { FORMULA } from './spreadsheet.ts'
 
 /** How cells of a DuckDB type arrive in a `Table`, which decides how they are written. */
 export type ColumnType =
@@ -188,21 +189,7 @@ function isObject(cell: Cell): cell is { readonly [key: string]: Cell } {
   return typeof cell === 'object' && cell !== null && !isList(cell)
 }
 
-/**
- * Text that a spreadsheet would run as a formula: `=`, `+`, `-` or `@`, also
- * in full width, after any white space, control or invisible characters; or a
- * leading tab or carriage return (OWASP, "CSV Injection"). The pattern reads
- * the same in JavaScript (with the `u` flag) and in RE2, which DuckDB uses.
- */
-const FORMULA = String.raw`^[\p{Z}\p{Cc}\p{Cf}]*[=+\-@＝＋－＠]|^[\t\r]`
-
-const formula = new RegExp(FORMULA, 'u')
-
-/** Puts an apostrophe before text that a spreadsheet would run. */
-export function defused(text: string): string {
-  return formula.test(text) ? `'${text}` : text
-}
-
+/** The SQL of `defused`. */
 export function defusedSql(expression: string): string {
   const runs = `regexp_matches(${expression}, ${literal(FORMULA)})`
   return `case when ${runs} then '''' || ${expression} else ${expression} end`

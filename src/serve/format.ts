@@ -1,5 +1,6 @@
 import type { Cell, Table } from '../lib/duckdb.ts'
-import { cellText, jsonText, columnType, isNumeric, type ColumnType, defused } from './cells.ts'
+import { cellText, jsonText, columnType, isNumeric, type ColumnType } from './cells.ts'
+import { defused } from './spreadsheet.ts'
 import { safeText, unicodeEscape } from '../lib/text.ts'
 
 type OutputFormat = 'table' | 'json' | 'csv'

@@ -1,19 +1,17 @@
 import { identifier, literal, type Database } from '../../lib/duckdb.ts'
 import { columnType, defusedSql, isNumeric } from '../cells.ts'
+import { BYTE_ORDER_MARK } from '../spreadsheet.ts'
 import { relationOf, type MartTable } from './tables.ts'
 
 type Column = MartTable['columns'][number]
-
-const BYTE_ORDER_MARK = '\ufeff'
 
 /** The column expressions and the options of DuckDB's COPY, by target. */
 const FILE_TARGETS = {
   parquet: { column: parquetColumn, options: 'format parquet, compression zstd' },
   /**
-   * UTF-8 with a byte order mark, because Excel reads a file without one in the
-   * machine's old code page; BI tools and DuckDB skip the mark. Text that a
-   * spreadsheet would run as a formula gets a leading apostrophe. NULL is an
-   * empty cell and empty text `""`; timestamps are ISO 8601 in UTC.
+   * UTF-8 with a byte order mark. Text that a spreadsheet would run as a formula
+   * gets a leading apostrophe. NULL is an empty cell and empty text `""`;
+   * timestamps are ISO 8601 in UTC.
    */
   csv: {
     column: csvColumn,

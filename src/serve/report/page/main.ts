@@ -7,6 +7,7 @@ import { COMPARISONS, RANGES, rangeName, teamsOf, type Comparison, type View } f
 import { amount, capital, dayText, moreText, nameText, percent } from '../words.ts'
 import { choice, element, saveButton } from './dom.ts'
 import { DRAWINGS } from './draw.ts'
+import { csvText, isDay, listed, type TableRow } from './rows.ts'
 import { unpack } from './unpack.ts'
 
 /** The choices of the reader, kept in the address, so that a link opens the same view. */
@@ -232,7 +233,7 @@ function figure(
       isDrawn ? {} : { open: '' },
       element('summary', {}, 'Table'),
       table(chart, rows),
-      saved(chart, rows),
+      saveButton('Save as CSV', `${chart.id}.csv`, () => csvText(chart, rows)),
     ),
     element(
       'details',
@@ -244,23 +245,19 @@ function figure(
   )
 }
 
-type TableRow = Readonly<Record<string, Cell>>
-
-/** More rows do not help a reader; the downloaded file has all. */
-const LISTED = 200
-
-function table({ columns, about }: Chart, rows: readonly TableRow[]): HTMLElement {
-  const known = Object.entries(columns).filter(([name]) => rows.some((row) => row[name] !== null))
+function table(chart: Chart, rows: readonly TableRow[]): HTMLElement {
+  const known = Object.entries(chart.columns).filter(([name]) =>
+    rows.some((row) => row[name] !== null),
+  )
   const names = known.map(([name]) => name)
   const isNumber = (name: string): boolean => rows.some((row) => typeof row[name] === 'number')
   const headings = known.map(([name, heading]) => {
     return element('th', { scope: 'col', class: isNumber(name) ? 'number' : '' }, heading)
   })
-  const shown = rows.slice(-LISTED)
-  const left = rows.length - shown.length
+  const { shown, note } = listed(chart, rows)
   return element(
     'div',
-    { class: 'table', tabindex: '0', role: 'region', 'aria-label': `Table: ${about}` },
+    { class: 'table', tabindex: '0', role: 'region', 'aria-label': `Table: ${chart.about}` },
     element(
       'table',
       {},
@@ -273,7 +270,7 @@ function table({ columns, about }: Chart, rows: readonly TableRow[]): HTMLElemen
         ),
       ),
     ),
-    left === 0 ? null : element('p', {}, `${amount(left)} earlier rows are in the file.`),
+    note === null ? null : element('p', {}, note),
   )
 }
 
@@ -284,25 +281,11 @@ function cell(column: string, value: Cell, isNumber: boolean): HTMLElement {
   }
   if (typeof value === 'boolean') return element('td', {}, value ? 'yes' : '')
   if (value === null) return element('td', isNumber ? { class: 'number' } : {}, '–')
-  const isDay = /^\d{4}-\d\d(-\d\d)?$/.test(value)
-  return element('td', isDay ? { class: 'day' } : {}, element('bdi', {}, nameText(value, 80)))
-}
-
-function saved(chart: Chart, rows: readonly TableRow[]): HTMLElement {
-  const names = Object.keys(chart.columns)
-  return saveButton('Save as CSV', `${chart.id}.csv`, () =>
-    [names, ...rows.map((row) => names.map((name) => row[name] ?? null))]
-      .map((cells) => cells.map(csvCell).join(','))
-      .join('\r\n'),
+  return element(
+    'td',
+    isDay(value) ? { class: 'day' } : {},
+    element('bdi', {}, nameText(value, 80)),
   )
-}
-
-/** A spreadsheet must not run a served name as a formula. */
-function csvCell(value: Cell): string {
-  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
-  const text = value ?? ''
-  const guarded = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
-  return /[",\r\n]/.test(guarded) ? `"${guarded.replaceAll('"', '""')}"` : guarded
 }
 
 function footer(): HTMLElement {

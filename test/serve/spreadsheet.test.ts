@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { defused, defusedSql } from '../../src/serve/cells.ts'
+import { defusedSql } from '../../src/serve/cells.ts'
+import { defused } from '../../src/serve/spreadsheet.ts'
 import { Database, type Cell } from '../../src/lib/duckdb.ts'
 
 const PARTS = [

@@ -1,0 +1,42 @@
+import { BYTE_ORDER_MARK, defused } from '../../spreadsheet.ts'
+import type { Cell, Chart } from '../chart.ts'
+import { counted } from '../words.ts'
+
+export type TableRow = Readonly<Record<string, Cell>>
+
+type Columns = Pick<Chart, 'columns'>
+
+/** More rows do not help a reader; the saved file has all. */
+const LISTED = 200
+
+/** The rows that the table shows: the newest of rows by time, the first of others. */
+export function listed({ columns }: Columns, rows: readonly TableRow[]) {
+  const left = rows.length - LISTED
+  if (left <= 0) return { shown: rows, note: null }
+  const [first = ''] = Object.keys(columns)
+  const [from, to] = [rows[0]?.[first], rows.at(-1)?.[first]]
+  const isOldestFirst = isDay(from) && isDay(to) && from < to
+  const kind = isOldestFirst ? 'earlier' : 'more'
+  return {
+    shown: isOldestFirst ? rows.slice(left) : rows.slice(0, LISTED),
+    note: `${counted(left, `${kind} row is`, `${kind} rows are`)} in the file.`,
+  }
+}
+
+/** Whether a cell is a day or a month, ISO 8601. */
+export function isDay(cell: Cell | undefined): cell is string {
+  return typeof cell === 'string' && /^\d{4}-\d\d(-\d\d)?$/.test(cell)
+}
+
+/** All rows as a file for a spreadsheet. */
+export function csvText({ columns }: Columns, rows: readonly TableRow[]): string {
+  const names = Object.keys(columns)
+  const lines = [names, ...rows.map((row) => names.map((name) => row[name] ?? null))]
+  return `${BYTE_ORDER_MARK}${lines.map((cells) => cells.map(csvCell).join(',')).join('\r\n')}`
+}
+
+function csvCell(value: Cell): string {
+  if (typeof value !== 'string') return String(value ?? '')
+  const text = defused(value)
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}

@@ -1,0 +1,43 @@
+import { expect, it } from 'vitest'
+import { activeUsers } from '../../../src/serve/report/adoption.ts'
+import { policy } from '../../../src/serve/report/oversight.ts'
+import { csvText, listed } from '../../../src/serve/report/page/rows.ts'
+import { daysAfter } from '../../../src/serve/report/view.ts'
+import { view } from './sample.ts'
+
+it('the table of a long history lists the newest days', () => {
+  const active_days = Array.from({ length: 250 }, (_, at) => ({
+    ...{ day: daysAfter('2025-07-25', at), daily: 1, weekly: 1, monthly: 1, stickiness: 1 },
+  }))
+  const { rows } = activeUsers.read(view({ active_days }, { days: 364 }))
+  const { shown, note } = listed(activeUsers, rows)
+  expect(shown).toEqual(rows.slice(50))
+  expect(note).toBe('50 earlier rows are in the file.')
+})
+
+it('the table of rules lists those that were broken, also if many are never used', () => {
+  const rules = Array.from({ length: 201 }, (_, at) => ({
+    ...{ policy: 'models', value: `m${at}`, status: 'unused' as const, forbidden_use_days: 0 },
+    ...{ forbidden_amount: null, last_forbidden_use: null, since: null, changed_by: null },
+  }))
+  const [first, ...others] = rules
+  const used = { status: 'not_allowed' as const, forbidden_use_days: 3 }
+  const { rows } = policy.read(view({ policy: first ? [{ ...first, ...used }, ...others] : [] }))
+  const { shown, note } = listed(policy, rows)
+  expect(shown).toEqual(rows.slice(0, 200))
+  expect(note).toBe('1 more row is in the file.')
+})
+
+it('the file of a table opens in a spreadsheet, which runs no name as a formula', () => {
+  const chart = { columns: { name: 'Name', calls: 'Calls', isKnown: 'Known' } }
+  const names = ['ordinary', ' =HYPERLINK("x")', '＝1+1', '\t1', 'a,"b"']
+  const rows = names.map((name, at) => ({ name, calls: at === 0 ? null : -at, isKnown: true }))
+  expect(csvText(chart, rows).split('\r\n')).toEqual([
+    '\ufeffname,calls,isKnown',
+    'ordinary,,true',
+    `"' =HYPERLINK(""x"")",-1,true`,
+    `'＝1+1,-2,true`,
+    `'\t1,-3,true`,
+    '"a,""b""",-4,true',
+  ])
+})
