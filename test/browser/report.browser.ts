@@ -109,6 +109,16 @@ it('the comparison can be chosen by keyboard, is stored in the address, and is d
   expect(complaints).toEqual([])
 })
 
+it('an address that is changed in the open page shows its view, as a link does', async () => {
+  const { page, complaints } = await open(browser, demo)
+  const period = () => page.locator('.period').textContent()
+  await expect.poll(period).toContain('13 weeks to')
+  await page.evaluate(`location.hash = '#days=28&compare=none'`)
+  await expect.poll(period).toContain('4 weeks to')
+  expect(await page.getByLabel('Compare with').inputValue()).toBe('none')
+  expect(complaints).toEqual([])
+})
+
 it('settings are tables: days are not shown as shares, and an unknown number is aligned as a number', async () => {
   const { page, complaints } = await open(browser, demo)
   const table = page.locator('figure#session-retention tbody')

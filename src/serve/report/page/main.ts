@@ -41,6 +41,9 @@ function start(main: HTMLElement): void {
     draw(content, view)
   }
   show({})
+  addEventListener('hashchange', () => {
+    show(fromAddress())
+  })
   let width = content.clientWidth
   addEventListener('resize', () => {
     if (content.clientWidth === width) return
