@@ -99,9 +99,7 @@ export const lifecycle = defineChart({
   },
   empty: 'No whole week is known yet of which it can be said who joined and left',
   rows: (view) => inRange(view, view.organisation.lifecycle_weeks, ({ week }) => week),
-  finding: (rows, view) => {
-    const last = rows.at(-1)
-    if (last === undefined) return ''
+  finding: (_, view, last) => {
     const { new_users, resurrected_users, churned_users } = last
     if (last.is_left_edge)
       return `In ${weekText(view, last.week)} ${counted(last.active_users, 'person was', 'people were')} active and ${amount(churned_users)} left; the history is too short to say who joined`

@@ -30,9 +30,7 @@ export const forecast = defineChart({
   },
   empty: 'No credits of a month are known',
   rows: ({ organisation }) => organisation.forecast_days,
-  finding: (rows) => {
-    const last = rows.at(-1)
-    if (last === undefined) return ''
+  finding: (_, _view, last) => {
     const { days_left, month_to_date, p10, p50, p90 } = last
     const month = monthText(last.month)
     const limits = limitText(last)

@@ -37,7 +37,7 @@ interface Spec<Row extends Readonly<Record<string, Cell>>> extends Omit<
   readonly metrics?: readonly string[]
   readonly rows: (view: View) => readonly Row[]
   /** For at least one row. */
-  readonly finding: (rows: readonly Row[], view: View) => string
+  readonly finding: (rows: readonly Row[], view: View, last: Row) => string
   /** The title without rows. */
   readonly empty: string | ((view: View) => string)
 }
@@ -58,7 +58,8 @@ export function defineChart<Row extends Readonly<Record<string, Cell>>>({
     ),
     read: (view) => {
       const rows = read(view)
-      return { rows, finding: rows.length === 0 ? nothing(view) : finding(rows, view) }
+      const last = rows.at(-1)
+      return { rows, finding: last === undefined ? nothing(view) : finding(rows, view, last) }
     },
   }
 }

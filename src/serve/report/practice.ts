@@ -117,9 +117,7 @@ export const output = defineChart({
   },
   empty: 'No whole week with output is known yet',
   rows: (view) => inRange(view, view.organisation.output_weeks, ({ week }) => week),
-  finding: (rows) => {
-    const last = rows.at(-1)
-    if (last === undefined) return ''
+  finding: (_, _view, last) => {
     const { git_commits: commits, git_prs_created: requests } = last
     const made = [
       ...(commits === null ? [] : [counted(commits, 'commit')]),

@@ -31,9 +31,7 @@ export const monthSpend = defineChart({
   columns: { month: 'Month', day_of_month: 'Day', billable_tokens: 'Credits since the 1st' },
   empty: 'No credits are known',
   rows: ({ organisation }) => organisation.month_days,
-  finding: (rows, { organisation }) => {
-    const last = rows.at(-1)
-    if (last === undefined) return ''
+  finding: (_, { organisation }, last) => {
     const spent = `${monthText(last.month)} stands at ${amount(last.billable_tokens)} credits`
     const [both] = organisation.compared_month
     const changed = both ? change(both.billable_tokens, both.previous_billable_tokens) : null
@@ -133,13 +131,11 @@ export const cache = defineChart({
   columns: { week: 'Week of', share: 'Read from the cache' },
   empty: 'No whole week with tokens of the cache is known yet',
   rows: (view) => inRange(view, view.organisation.cache_weeks, ({ week }) => week),
-  finding: (rows, view) => {
-    const newestRow = rows.at(-1)
-    if (newestRow === undefined) return ''
-    const week = weekText(view, newestRow.week)
-    const [first, last] = [rows[0]?.share ?? null, newestRow.share]
-    if (last === null) return `The tokens of the cache contradict the input tokens in ${week}`
-    const now = `${percent(last)} of input tokens were read from the cache in ${week}`
+  finding: (rows, view, last) => {
+    const week = weekText(view, last.week)
+    const first = rows[0]?.share ?? null
+    if (last.share === null) return `The tokens of the cache contradict the input tokens in ${week}`
+    const now = `${percent(last.share)} of input tokens were read from the cache in ${week}`
     return rows.length < 2 || first === null
       ? now
       : `${now}; ${percent(first)} at the start of the period`
@@ -164,11 +160,8 @@ export const efficiency = defineChart({
       const each = (value: number | null) => (value === null ? null : (value / credits) * 1e6)
       return [{ week, commits: each(row.git_commits), files: each(row.files) }]
     }),
-  finding: (rows, view) => {
-    const last = newest(rows, ({ week }) => week)[0]
-    if (last === undefined) return ''
-    return `Each million credits came with ${amount(last.commits)} commits and ${amount(last.files)} files in ${weekText(view, last.week)}`
-  },
+  finding: (_, view, last) =>
+    `Each million credits came with ${amount(last.commits)} commits and ${amount(last.files)} files in ${weekText(view, last.week)}`,
 })
 
 /** `40% of the credits`, or without a share `1.2M credits`. */
