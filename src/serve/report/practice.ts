@@ -1,4 +1,5 @@
 import { defineChart } from './chart.ts'
+import type { Row } from './data.ts'
 import { inRange, inRangeOrAll, largest, newest, sum, weekText, type View } from './view.ts'
 import {
   amount,
@@ -163,6 +164,18 @@ export const readiness = defineChart({
     )
   },
 })
+
+type Repository = Pick<Row<'readiness'>, 'repository'>
+
+/** The last two parts of `host/organisation/repository`; all of it where others have the same. */
+export function shortNames(shown: readonly Repository[]): (row: Repository) => string {
+  const shortOf = ({ repository }: Repository): string => repository.split('/').slice(-2).join('/')
+  const names = shown.map(shortOf)
+  return (row) => {
+    const short = shortOf(row)
+    return names.indexOf(short) === names.lastIndexOf(short) ? short : row.repository
+  }
+}
 
 function repositoriesText(count: number): string {
   return counted(count, 'repository', 'repositories')

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { sections } from '../../../src/serve/report/charts.ts'
 import { headlines } from '../../../src/serve/report/headlines.ts'
+import { shortNames } from '../../../src/serve/report/practice.ts'
 import { METRICS, view } from './sample.ts'
 
 it('a chart of an organisation without data has a title and no rows', () => {
@@ -27,4 +28,12 @@ it('the metrics of charts and headlines are those of metrics.yml, with their usu
     mistake:
       'Averaging the ratios of days or users. A day with one message then counts as much as a day with a thousand.',
   })
+})
+
+it('repositories are named by their last two parts, or by all where two hosts have the same', () => {
+  const repositories = ['github.com/acme/api', 'gitlab.com/acme/api', 'github.com/acme/web', 'own']
+  const shown = repositories.map((repository) => ({ repository }))
+  expect(shown.map(shortNames(shown))).toEqual([
+    ...['github.com/acme/api', 'gitlab.com/acme/api', 'acme/web', 'own'],
+  ])
 })

@@ -215,11 +215,12 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
   drawn(practice.readiness, (rows, _, width) => {
     const newest = [...new Map(rows.map((row) => [row.repository, row])).values()]
     if (newest.length > COLOURS.length) return lowest(newest, width)
+    const nameOf = practice.shortNames(newest)
     return {
       x: time,
       y: { ...share, label: 'Criteria that pass' },
       ...lines(
-        rows.map((row) => ({ at: dateOf(row.day), value: row.pass_rate, series: shortName(row) })),
+        rows.map((row) => ({ at: dateOf(row.day), value: row.pass_rate, series: nameOf(row) })),
       ),
     }
   }),
@@ -302,19 +303,15 @@ function lowest(rows: readonly Row<'readiness'>[], width: number): Options {
     .flatMap((row) => (row.pass_rate === null ? [] : [{ ...row, pass_rate: row.pass_rate }]))
     .toSorted((a, b) => a.pass_rate - b.pass_rate)
     .slice(0, 12)
+  const nameOf = practice.shortNames(shown)
   return bars(
     shown.map((row) => ({
-      ...{ name: shortName(row), value: row.pass_rate, text: percent(row.pass_rate) },
+      ...{ name: nameOf(row), value: row.pass_rate, text: percent(row.pass_rate) },
     })),
     `Criteria that pass; the ${shown.length} lowest of ${rows.length} newest reports`,
     width,
     percent,
   )
-}
-
-/** The distinctive part of `host/organisation/repository`. */
-function shortName({ repository }: { readonly repository: string }): string {
-  return repository.split('/').slice(-2).join('/')
 }
 
 function callsOf({ name, invocations }: { readonly name: string; readonly invocations: number }) {
