@@ -25,11 +25,16 @@ export const autonomy = defineChart({
   },
   empty: 'No whole week with tool calls and messages is known yet',
   rows: (view) => inRange(view, view.organisation.autonomy_weeks, ({ week }) => week),
-  finding: (rows) => {
-    const [first, last] = [rows[0]?.ratio ?? null, rows.at(-1)?.ratio ?? null]
-    const calls = amount(last) === '1' ? 'tool call' : 'tool calls'
-    const now = `Agents make ${amount(last)} ${calls} for each message`
-    return rows.length < 2 ? now : `${now}; ${amount(first)} at the start of the period`
+  finding: (rows, view, last) => {
+    if (last.ratio === null) {
+      return `Tool calls for each message are not known for ${weekText(view, last.week)}`
+    }
+    const calls = amount(last.ratio) === '1' ? 'tool call' : 'tool calls'
+    const now = `Agents make ${amount(last.ratio)} ${calls} for each message`
+    const first = rows[0]?.ratio ?? null
+    return rows.length < 2 || first === null
+      ? now
+      : `${now}; ${amount(first)} at the start of the period`
   },
 })
 
