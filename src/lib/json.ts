@@ -101,7 +101,8 @@ export function isJson(text: string): boolean {
   }
 }
 
-const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
+/** As in JSON: nothing follows a leading zero, so that `01` stays an error. */
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/g
 
 /** Parses JSON text. Integers beyond 2^53 become texts, because a number would round them. */
 export function parseExactly(text: string): unknown {
@@ -149,9 +150,12 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-export function jsonObject(text: string): object | undefined {
+export function jsonObject(
+  text: string,
+  parse: (text: string) => unknown = JSON.parse,
+): object | undefined {
   try {
-    const value: unknown = JSON.parse(text)
+    const value = parse(text)
     return isObject(value) ? value : undefined
   } catch {
     return undefined

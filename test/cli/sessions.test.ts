@@ -75,6 +75,15 @@ describe('sessions', () => {
     expect(out).toContain(`{"tags":[{"name":"a","metadata":${metadata}},{"name":"b"}]}`)
   })
 
+  it('update sends numbers of --settings as they were written', async () => {
+    const session = '{"sessionId":"s","sessionSettings":{}}'
+    const { run } = await stage({ intercept: () => Promise.resolve(new Response(session)) })
+    const settings = '{"x":9007199254740993,"y":[1.0,-0.5e3,0]}'
+    const update = ['sessions', 'update', 's', '--settings', settings]
+    const { out, err } = await run([...update, '--dry-run', '--json'])
+    expect(out, err).toContain(`{"sessionSettings":${settings}}`)
+  })
+
   it('update keeps what is no tag in the list of tags, and null is no title', async () => {
     const session = '{"sessionId":"s","title":null,"sessionSettings":{"tags":[null,{"name":"a"}]}}'
     const { run } = await stage({ intercept: () => Promise.resolve(new Response(session)) })
@@ -208,6 +217,26 @@ describe('a sessions or messages command that cannot succeed', () => {
     ['a tag without a name', update('--yes', '--tag'), /Not enough arguments following: tag/],
     ['invalid JSON as settings', update('--settings', '{x', '--yes'), /--settings: .*not a JSON/],
     ['a list as settings', update('--settings', '[]', '--yes'), /--settings: .*not a JSON/],
+    [
+      'a number with a leading zero as settings',
+      update('--settings', '{"x":01}', '--yes'),
+      /--settings: .*not a JSON/,
+    ],
+    [
+      'tags in --settings and an option that adds one',
+      update('--settings', '{"tags":[{"name":"a"}]}', '--tag', 'b', '--yes'),
+      /--settings has 'tags', which --tag sets, too/,
+    ],
+    [
+      'two models',
+      update('--settings', '{"model":"a"}', '--model', 'b', '--yes'),
+      /--settings has 'model', which --model sets, too/,
+    ],
+    [
+      'two times of archiving',
+      update('--settings', '{"archivedAt":null}', '--archive', '--yes'),
+      /--settings has 'archivedAt', which --archive sets, too/,
+    ],
     [
       'a read-only setting',
       update('--settings', '{"tokenUsage":{}}', '--yes'),

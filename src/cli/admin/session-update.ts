@@ -1,6 +1,6 @@
 import { fieldOf, type Session, type SessionSettingsPatch } from '../../client/index.ts'
 import { ExitCode, UsageError } from '../../lib/errors.ts'
-import { jsonObject } from '../../lib/json.ts'
+import { jsonObject, parseKept } from '../../lib/json.ts'
 import { argument, text, texts, type Flags, type Terminal } from '../command.ts'
 import { changeOptions, mayChange, type Ask } from './change.ts'
 import { platformCommand, type Advice, type Platform } from './platform.ts'
@@ -88,8 +88,10 @@ const COMPUTED = ['tokenUsage', 'inclusiveTokenUsage']
 /** Changes that do not depend on the session. @throws UsageError if there is nothing to change. */
 function plainPatch(flags: Flags<typeof patchOptions>): SessionSettingsPatch {
   const { model, specModel: specModeModel, settings, tag = [], untag = [], archive } = flags
+  const others = settings === undefined ? {} : settingsPatch(settings)
+  refuseTwice(others, flags)
   const patch = {
-    ...(settings === undefined ? {} : settingsPatch(settings)),
+    ...others,
     ...(model === undefined ? {} : { model }),
     ...(specModeModel === undefined ? {} : { specModeModel }),
   }
@@ -100,8 +102,25 @@ function plainPatch(flags: Flags<typeof patchOptions>): SessionSettingsPatch {
   })
 }
 
+/** @throws UsageError if `--settings` has a member that another option sets, too. */
+function refuseTwice(settings: object, flags: Flags<typeof patchOptions>): void {
+  const others = [
+    ['--model', 'model', flags.model !== undefined],
+    ['--spec-model', 'specModeModel', flags.specModel !== undefined],
+    ['--tag', 'tags', flags.tag !== undefined],
+    ['--untag', 'tags', flags.untag !== undefined],
+    ['--archive', 'archivedAt', flags.archive === true],
+  ] as const
+  for (const [option, name, isGiven] of others) {
+    if (!isGiven || !Object.hasOwn(settings, name)) continue
+    throw new UsageError(`--settings has '${name}', which ${option} sets, too`, {
+      hint: 'Leave out one of the two.',
+    })
+  }
+}
+
 function settingsPatch(text: string): SessionSettingsPatch {
-  const settings = jsonObject(text)
+  const settings = jsonObject(text, parseKept)
   if (settings === undefined) {
     throw new UsageError('--settings: not a JSON object', {
       hint: `For example: --settings '{"model":"atlas-2"}'`,
