@@ -91,7 +91,8 @@ export function noteLast({ last }: HookFolders, event: HookEventName | null, at:
   writeRenamed(
     join(last, event ?? 'other'),
     (temporary) => {
-      writeFileSync(temporary, `${new Date(at).toISOString()}\n`, { flag: 'wx', mode: 0o600 })
+      // May replace what a killed process with the same id has left.
+      writeFileSync(temporary, `${new Date(at).toISOString()}\n`, { mode: 0o600 })
     },
     distinct,
   )

@@ -1,4 +1,4 @@
-import { readFile, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -68,6 +68,15 @@ describe('an event', () => {
     expect(texts).toEqual(['a: the agent has finished'])
     await until(async () => (await namesIn(folders.outbox)).length === 0)
     expect(await namesIn(folders.inbox)).toEqual([])
+  })
+
+  it('is delivered even if its time cannot be noted', async () => {
+    const { folders, hook } = await bench()
+    const { url, texts } = await chat()
+    await mkdir(join(folders.last, 'Stop'), { recursive: true })
+    expect(await hook('a', url)).toBe(0)
+    await until(() => texts.length === 1)
+    expect(await readFile(folders.errorsLog, 'utf8')).toContain('hooks run: ')
   })
 
   it('is delivered even when many arrive together', async () => {

@@ -75,11 +75,14 @@ async function take(
       `standard input was no JSON object (${bytesRead} bytes); recorded as unreadable in ${name}`,
     )
   }
+  if (mentionsHooks(config)) {
+    handToSender(folders, name)
+    if (!isSenderAtWork(folders, Date.now())) {
+      await startSender({ script: MAIN, dataFolder, config, environment })
+    }
+  }
+  // Last, because a notification matters more.
   noteLast(folders, event, recordedAt)
-  if (!mentionsHooks(config)) return
-  handToSender(folders, name)
-  if (isSenderAtWork(folders, Date.now())) return
-  await startSender({ script: MAIN, dataFolder, config, environment })
 }
 
 /** The command itself, as the agent and a sender run it. */
