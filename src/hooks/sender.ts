@@ -152,7 +152,8 @@ class Sender {
     const { folders, world } = this.#sending
     const isLater = attempt.kind === 'later'
     const next_at = isLater ? world.now() + this.#waitFor(item, attempt.waitMs) : Infinity
-    if (next_at - item.queued_at < PATIENCE_HOURS * 3_600_000) {
+    const end_at = item.queued_at + PATIENCE_HOURS * 3_600_000
+    if (next_at < end_at) {
       const next = { ...item, next_at }
       await putIntoOutbox(folders, next)
       this.#items.set(item.id, next)
@@ -160,7 +161,10 @@ class Sender {
       return
     }
     this.#counts.failed += 1
-    const end = isLater ? `given up after ${PATIENCE_HOURS} h: ` : ''
+    const isAsked =
+      isLater && attempt.waitMs !== undefined && world.now() + attempt.waitMs >= end_at
+    const after = isAsked ? ', because the receiver asks for a wait that ends' : ''
+    const end = isLater ? `given up${after} after ${PATIENCE_HOURS} h: ` : ''
     await giveUp(folders, { ...item, error: `${end}${attempt.reason}` })
   }
 

@@ -147,6 +147,18 @@ describe('the sender', () => {
     expect(await failed()).toMatchObject([{ error: 'given up after 24 h: answered with 500' }])
   })
 
+  it('gives up at once if the receiver asks for a wait beyond 24 hours, and says so', async () => {
+    const { url, ids } = await receiver([503, { 'retry-after': '90000' }])
+    const { event, send: go, failed } = await bench(url)
+    event()
+    expect(await go()).toMatchObject({ delivered: 0, failed: 1 })
+    expect(ids).toHaveLength(1)
+    const wait = 'the receiver asks for a wait that ends after 24 h'
+    expect(await failed()).toMatchObject([
+      { error: `given up, because ${wait}: answered with 503` },
+    ])
+  })
+
   it('gives up at once on a permanent failure, and delivers it after the cause is fixed', async () => {
     const { url, ids } = await receiver([404])
     const { event, send: go, failed } = await bench(url)
