@@ -63,7 +63,7 @@ export const verifyCommand = defineCommand({
     const organisations = config.organisations(only)
     const job = { ...flags, command: 'verify', config, maxDurationMs, organisations }
     return runJob(job, terminal, async (context) => {
-      const { verification, ...outcome } = await verify(context, choice, only)
+      const { verification, ...outcome } = await verify(context, { ...choice, organisations: only })
       if (verification === null) return outcome
       return { ...outcome, report: verificationAnswer(verification) }
     })

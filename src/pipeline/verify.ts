@@ -24,11 +24,7 @@ interface VerifyOutcome extends StageResult {
  *
  * @throws UsageError when nothing is published, or the warehouse as it was known earlier.
  */
-export async function verify(
-  context: RunContext,
-  choice: SampleChoice,
-  organisations?: readonly string[],
-): Promise<VerifyOutcome> {
+export async function verify(context: RunContext, choice: SampleChoice): Promise<VerifyOutcome> {
   const { config, world } = context
   const { dataFolder } = config
   await refusePast(dataFolder, 'verify')
@@ -38,6 +34,7 @@ export async function verify(
     const quiet = { ...world, emit: withoutLanding(world.emit) }
     const temporary = { ...context, config: { ...config, dataFolder: scratch }, world: quiet }
     const days = new Set(sample.days)
+    const { organisations } = choice
     const fetched = await sync(temporary, { days, organisations })
     if (!fetched.hasNews || world.signal.aborted) return { ...fetched, verification: null }
     const project = await readProject(context)

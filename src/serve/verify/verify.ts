@@ -11,11 +11,13 @@ import { compareFacts, publishedIntervals, type Comparison, type FactTable } fro
 import { verifyFiles, type FilesVerification, notStored, type NotStored } from './evidence.ts'
 import { sampleDays, scopeOf, type LeftOut, type Scope } from './sample.ts'
 
-/** Which days of history are verified. */
+/** Which days of history are verified, and of which organisations. */
 export interface SampleChoice {
   /** How many days, including the last one. Absent: all. */
   readonly count?: number
   readonly within?: Partial<DayRange>
+  /** Their names in the configuration. Absent: all. */
+  readonly organisations?: readonly string[] | undefined
 }
 
 interface Sample {
@@ -23,6 +25,8 @@ interface Sample {
   readonly days: readonly Day[]
   /** The intervals in the warehouse: keys `resource/day`, by organisation. */
   readonly published: ReadonlyMap<string, ReadonlySet<string>>
+  /** The organisations whose raw files are verified. */
+  readonly orgIds: readonly string[]
 }
 
 /** The result of comparing the published warehouse with the platform. */
@@ -44,8 +48,8 @@ export function isEqual({ differences, files }: Verification): boolean {
 }
 
 /**
- * Chooses days up to yesterday, by the platform's clock as last seen; a sample is one of days
- * that the warehouse has.
+ * Chooses days up to yesterday, by the platform's clock as last seen, where that is latest; a
+ * sample is one of days that the warehouse has.
  * `now` in milliseconds since the epoch, `random` returns numbers in [0, 1).
  *
  * @throws UsageError if nothing is published, and if there is no such day.
@@ -55,10 +59,16 @@ export async function chooseSample(
   choice: SampleChoice,
   { now, random }: { readonly now: () => number; readonly random: () => number },
 ): Promise<Sample> {
-  const published = await publishedIntervals(warehousePath(dataFolder))
-  const [known] = (await readOrganisations(dataFolder)).values()
-  const { first = HISTORY_START, last } = choice.within ?? {}
-  const yesterday = addDays(dayOf(now() + (known?.skewMs ?? 0)), -1)
+  const { organisations, within = {} } = choice
+  const all = await publishedIntervals(warehousePath(dataFolder))
+  const known = await readOrganisations(dataFolder)
+  const asked = organisations?.flatMap((name) => known.get(name) ?? [])
+  const named = asked?.map(({ orgId }) => orgId)
+  const published = new Map([...all].filter(([orgId]) => named?.includes(orgId) ?? true))
+  const orgIds = named ?? (await knownOrganisations(dataFolder))
+  const skews = (asked ?? [...known.values()]).map(({ skewMs }) => skewMs)
+  const yesterday = addDays(dayOf(now() + (skews.length === 0 ? 0 : Math.max(...skews))), -1)
+  const { first = HISTORY_START, last } = within
   const history = eachDay({
     first: first > HISTORY_START ? first : HISTORY_START,
     last: last !== undefined && last < yesterday ? last : yesterday,
@@ -69,7 +79,8 @@ export async function chooseSample(
       hint: 'Choose other days with --from and --to.',
     })
   }
-  return { history: history.length, days: daysOf(history, published, choice, random), published }
+  const days = daysOf(history, published, choice, random)
+  return { history: history.length, days, published, orgIds }
 }
 
 /** All days, or a sample of those that the warehouse has, if it has any. */
@@ -113,8 +124,7 @@ export async function verifyWarehouse(options: VerifyOptions): Promise<Verificat
     scopes.push(scopeOf({ orgId, days: sample.days, resources, published, fresh }))
   }
   const intervals = scopes.flatMap((scope) => scope.intervals)
-  const orgIds = await knownOrganisations(dataFolder)
-  const files = await verifyFiles(dataFolder, orgIds, sample.days, signal)
+  const files = await verifyFiles(dataFolder, sample.orgIds, sample.days, signal)
   const comparison =
     intervals.length === 0
       ? { tables: 0, rows: 0, values: 0, differences: [] }

@@ -2,10 +2,11 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { join } from 'node:path'
 import { addDays, eachDay, HISTORY_START } from '../../../src/lib/days.ts'
-import { Database } from '../../../src/lib/duckdb.ts'
+import { rememberOrganisation, type KnownOrganisation } from '../../../src/lake/organisations.ts'
 import { sampleDays } from '../../../src/serve/verify/sample.ts'
 import { chooseSample } from '../../../src/serve/verify/verify.ts'
 import { temporaryFolder } from '../../support/helpers.ts'
+import { writeWarehouse } from '../support.ts'
 
 const days = (count: number) =>
   eachDay({ first: HISTORY_START, last: addDays(HISTORY_START, count - 1) })
@@ -40,20 +41,49 @@ describe('a sample of days', () => {
   })
 
   it('is chosen from days that the warehouse has, and a range from all', async () => {
-    const data = await temporaryFolder()
-    const database = await Database.open(join(data, 'warehouse.duckdb'))
-    await database.run(`create schema meta;
-      create table meta.intervals as
-        select 'org' as org_id, *
-        from (values
-          ('tokens', date '2026-02-01', 'landed'), ('tokens', date '2026-02-02', 'empty'),
-          ('tokens', date '2026-02-03', 'failed'), ('usage_limits', date '2026-02-03', 'landed')
-        ) as days (resource, activity_date, status)`)
-    database.close()
+    const data = await published(
+      `('org', 'tokens', date '2026-02-01', 'landed'), ('org', 'tokens', date '2026-02-02', 'empty'),
+      ('org', 'tokens', date '2026-02-03', 'failed'),
+      ('org', 'usage_limits', date '2026-02-03', 'landed')`,
+    )
     const world = { now: () => Date.parse('2026-03-01T00:10:00Z'), random: () => 0 }
     const sample = await chooseSample(data, { count: 7 }, world)
     expect(sample).toMatchObject({ history: 46, days: ['2026-02-01', '2026-02-02'] })
     const within = { first: HISTORY_START }
     expect((await chooseSample(data, { within }, world)).days).toHaveLength(46)
   })
+
+  it.each([
+    [['acme'], 45, ['2026-02-01'], ['org_a']],
+    [['beta'], 46, ['2026-02-02'], ['org_b']],
+    [undefined, 46, ['2026-02-01', '2026-02-02'], []],
+  ])('of %j ends with their last day, and is of their days', async (...row) => {
+    const [organisations, history, expected, orgIds] = row
+    const data = await published(
+      `('org_a', 'tokens', date '2026-02-01', 'landed'),
+      ('org_b', 'tokens', date '2026-02-02', 'landed')`,
+    )
+    const known = { servedAs: null, lastDay: HISTORY_START }
+    await remember(data, 'acme', { ...known, orgId: 'org_a', skewMs: 0 })
+    await remember(data, 'beta', { ...known, orgId: 'org_b', skewMs: 3_600_000 })
+    const world = { now: () => Date.parse('2026-02-28T23:30:00Z'), random: () => 0 }
+    const sample = await chooseSample(data, { count: 7, organisations }, world)
+    expect(sample).toMatchObject({ history, days: expected, orgIds })
+  })
 })
+
+/** A data folder with a warehouse that has those intervals. */
+async function published(intervals: string): Promise<string> {
+  const data = await temporaryFolder()
+  await writeWarehouse(
+    join(data, 'warehouse.duckdb'),
+    `create schema meta;
+    create table meta.intervals as
+      select * from (values ${intervals}) as t (org_id, resource, activity_date, status)`,
+  )
+  return data
+}
+
+function remember(data: string, name: string, organisation: KnownOrganisation): Promise<void> {
+  return rememberOrganisation(data, name, organisation, (message) => expect.fail(message))
+}
