@@ -29,11 +29,9 @@ const MARTS = `
   create schema staging;
   create table staging.stg_users as select 1 as one;
   create schema meta;
-  create table meta.runs as
-  select * from (values
-      ('run-1', timestamptz '2026-01-15 00:00:00+00'),
-      ('run-2', timestamptz '2026-01-16 00:00:00+00')
-  ) as t(run_id, started_at)`
+  create table meta.build as
+  select 'run-2' as run_id, timestamptz '2026-01-16 00:00:00+00' as built_at,
+    cast(null as timestamptz) as as_of`
 
 const CREATED = Date.parse('2026-01-16T03:04:05.678Z')
 
@@ -201,7 +199,7 @@ describe('export', () => {
     expect(await readdir(folder)).toEqual(['csv'])
   })
 
-  test('the run is null in a warehouse without runs, and one without marts is refused', async () => {
+  test('the run is null in a warehouse that does not say, and one without marts is refused', async () => {
     const { run } = await exporter('create table t as select 1 as n')
     expect((await run('csv')).warehouse_run_id).toBeNull()
     const empty = await exporter('create schema meta')
@@ -280,7 +278,7 @@ describe('export duckdb', () => {
     expect(relations).toEqual(
       [
         ...['main.dim_empty', 'main.fct_user_day', 'main.huge', 'main.mart_view'],
-        ...['meta.check_results', 'meta.columns', 'meta.runs'],
+        ...['meta.build', 'meta.check_results', 'meta.columns'],
       ].map((name) => ({ name, type: 'BASE TABLE' })),
     )
     expect(tables.map(({ schema, name }) => `${schema}.${name}`)).toEqual(

@@ -1,11 +1,10 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { z } from 'zod'
 import { AppError, UsageError } from '../../lib/errors.ts'
 import type { RunEvent } from '../../lib/events.ts'
 import type { Database } from '../../lib/duckdb.ts'
 import { pathSegment, syncedSums, writeAtomic } from '../../lib/files.ts'
-import { openWarehouse, sqlMessage } from '../warehouse.ts'
+import { openWarehouse, publishedBuild, sqlMessage } from '../warehouse.ts'
 import { writeDatabase } from './duckdb.ts'
 import { writeFile, type ExportTarget } from './files.ts'
 import { MANIFEST, replaceFolder } from './folder-swap.ts'
@@ -30,7 +29,7 @@ export interface ExportManifest {
   /** ISO 8601, UTC. */
   readonly created_at: string
   readonly run_id: string
-  /** The newest run recorded in the warehouse; null if it records none. */
+  /** The run that built the warehouse; null if the warehouse does not say. */
   readonly warehouse_run_id: string | null
   readonly target: ExportTarget
   readonly tables: readonly ExportedTable[]
@@ -65,7 +64,7 @@ export async function exportTables(request: ExportRequest): Promise<ExportManife
     const written: ExportManifest = {
       created_at: new Date(now()).toISOString(),
       run_id: runId,
-      warehouse_run_id: await warehouseRun(database, all),
+      warehouse_run_id: (await publishedBuild(request.warehouse))?.runId ?? null,
       target,
       tables,
     }
@@ -120,17 +119,4 @@ function martsAmong(all: readonly MartTable[], warehouse: string): readonly Mart
   throw new UsageError(`${warehouse} has no tables in schema 'main'`, {
     hint: 'Build the models first: `agent-warehouse build`.',
   })
-}
-
-const newestRun = z.object({ run_id: z.string().nullable() })
-
-async function warehouseRun(
-  database: Database,
-  tables: readonly MartTable[],
-): Promise<string | null> {
-  const runs = tables.find(({ schema, name }) => schema === 'meta' && name === 'runs')
-  const columns = runs?.columns.map((column) => column.name) ?? []
-  if (!columns.includes('run_id') || !columns.includes('started_at')) return null
-  const [row] = await database.rows('select max_by(run_id, started_at) as run_id from meta.runs')
-  return newestRun.parse(row).run_id
 }
