@@ -16,7 +16,6 @@ select
     org_id,
     strftime(month_start_date, '%Y-%m') as month,
     cast(extract(day from activity_date) as integer) as day_of_month,
-    cast(extract(day from last_day(month_start_date)) as integer) as days_in_month,
     cast(
         sum(billable_tokens) over (
             partition by org_id, month_start_date

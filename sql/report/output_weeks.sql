@@ -1,7 +1,6 @@
 select
     org_id,
     cast(week_start_date as varchar) as week,
-    active_users,
     git_commits,
     git_prs_created,
     files_created + files_edited as files,

@@ -57,12 +57,7 @@ const datasets = {
   seats: rows({ status: text, people: number }),
   model_weeks: rows({ week: text, model: text, place: number, billable_tokens: count }),
   cache_weeks: rows({ week: text, share: count }),
-  month_days: rows({
-    month: text,
-    day_of_month: number,
-    days_in_month: number,
-    billable_tokens: count,
-  }),
+  month_days: rows({ month: text, day_of_month: number, billable_tokens: count }),
   compared_month: rows({
     month: text,
     previous_month: text,
@@ -70,14 +65,7 @@ const datasets = {
     billable_tokens: number,
     previous_billable_tokens: number,
   }),
-  limits: rows({
-    month: text,
-    users: number,
-    users_over: number,
-    forecast: count,
-    credit_limit: count,
-    users_without_limit: number,
-  }),
+  limits: rows({ month: text, users_over: number }),
   forecast_days: rows({
     month: text,
     day: text,
@@ -127,7 +115,6 @@ const datasets = {
   client_weeks: rows({ week: text, client: text, daily_users: count }),
   output_weeks: rows({
     week: text,
-    active_users: count,
     billable_tokens: count,
     files: count,
     git_commits: count,

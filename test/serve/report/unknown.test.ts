@@ -18,7 +18,7 @@ const joined = {
 const tool = { kind: 'tool' as const, days: 28, invocations: 50, share: 0.5, names: 1 }
 
 const output = {
-  ...{ week: '2026-03-23', active_users: 9, billable_tokens: 1, files: 1 },
+  ...{ week: '2026-03-23', billable_tokens: 1, files: 1 },
   ...{ git_commits: null, git_prs_created: null },
 }
 
