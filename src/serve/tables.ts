@@ -1,18 +1,13 @@
 import { z } from 'zod'
 import { UsageError } from '../lib/errors.ts'
 import { suggestion } from '../lib/text.ts'
-import { publishedRows } from './warehouse.ts'
+import { readTables } from './catalogue.ts'
+import { openWarehouse, publishedRows } from './warehouse.ts'
 
 export const TABLES_HINT =
   '`agent-warehouse tables` lists the tables, `agent-warehouse tables <name>` the columns of one.'
 
 const text = z.string().nullable()
-
-const tableEntry = z.object({
-  table_schema: z.string(),
-  table_name: z.string(),
-  description: text,
-})
 
 const columnEntry = z.object({
   column_name: z.string(),
@@ -23,7 +18,12 @@ const columnEntry = z.object({
   description: text,
 })
 
-export type TableEntry = Readonly<z.output<typeof tableEntry>>
+export interface TableEntry {
+  readonly table_schema: string
+  readonly table_name: string
+  readonly description: string | null
+}
+
 export type ColumnEntry = Readonly<z.output<typeof columnEntry>>
 
 export interface TableDescription extends TableEntry {
@@ -62,6 +62,9 @@ function namesOf({ table_schema, table_name }: TableEntry): string[] {
   return table_schema === 'main' ? [full, table_name] : [full]
 }
 
-function allTables(path: string): Promise<TableEntry[]> {
-  return publishedRows(path, 'tables/list', tableEntry)
+async function allTables(path: string): Promise<TableEntry[]> {
+  await using database = await openWarehouse(path)
+  return (await readTables(database)).map(({ schema, name, description }) => {
+    return { table_schema: schema, table_name: name, description }
+  })
 }

@@ -1,14 +1,9 @@
 import { grouped } from '../../lib/grouped.ts'
 import { counted } from '../../lib/text.ts'
+import type { CatalogueTable } from '../catalogue.ts'
 import { selfContained } from '../page.ts'
 import { lineage, readersOf, type Reads } from './lineage.ts'
-import type {
-  DocumentedMetric,
-  DocumentedModel,
-  Published,
-  PublishedCheck,
-  PublishedColumn,
-} from './read.ts'
+import type { DocumentedMetric, DocumentedModel, Published, PublishedCheck } from './read.ts'
 
 /**
  * The documentation of the warehouse in one file. The HTML contains everything; the script only
@@ -107,18 +102,15 @@ function overview(groups: readonly Group[]): string {
 function modelSection(model: DocumentedModel, reads: Reads, published: Published): string {
   const { name, schema, file, materialized, sql } = model
   const relation = `${schema}.${name}`
-  const columns = published.columns.get(relation) ?? []
+  const table = published.tables.get(relation)
   const checks = published.checks.get(name) ?? []
   const rows = published.rows.get(relation)
-  const key = columns
-    .filter(({ key_position }) => key_position !== null)
-    .toSorted((a, b) => Number(a.key_position) - Number(b.key_position))
-    .map(({ column_name }) => `<code>${escaped(column_name)}</code>`)
+  const key = (table?.key ?? []).map((column) => `<code>${escaped(column)}</code>`)
   const facts = [
     materialized,
     ...(rows === undefined ? [] : [counted(rows, 'row')]),
     ...(key.length === 0 ? [] : [`one row per ${key.join(', ')}`]),
-    ...(columns.length === 0 ? ['not in the published warehouse'] : []),
+    ...(table === undefined ? ['not in the published warehouse'] : []),
     `<code>${escaped(file)}</code>`,
   ]
   return [
@@ -126,7 +118,7 @@ function modelSection(model: DocumentedModel, reads: Reads, published: Published
     `<h2>${escaped(relation)}</h2>`,
     `<p class="about">${facts.join(' · ')}</p>`,
     `<p>${prose(model.description)}</p>`,
-    columnTable(model, columns, checks),
+    columnTable(model, table?.columns ?? [], checks),
     checkList(
       checks.filter(({ column_name }) => column_name === null),
       name,
@@ -165,14 +157,14 @@ function metricSection(metric: DocumentedMetric): string {
 
 function columnTable(
   model: DocumentedModel,
-  published: readonly PublishedColumn[],
+  published: CatalogueTable['columns'],
   checks: readonly PublishedCheck[],
 ): string {
   const rows = model.columns.map(({ name, description }) => {
-    const found = published.find(({ column_name }) => column_name === name)
+    const found = published.find((each) => each.name === name)
     const own = checks.filter(({ column_name }) => column_name === name)
     const cells = [
-      `<code>${escaped(found?.data_type.toLowerCase() ?? '')}</code>`,
+      `<code>${escaped(found?.type.toLowerCase() ?? '')}</code>`,
       escaped((found?.additivity ?? '').replaceAll('_', ' ')),
       prose(description),
       own.map((check) => checkText(check, model.name)).join('<br>'),

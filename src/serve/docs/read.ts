@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { grouped } from '../../lib/grouped.ts'
 import { statement } from '../../lib/package.ts'
-import { relationOf } from '../export/tables.ts'
+import { readTables, relationOf, type CatalogueTable } from '../catalogue.ts'
 import { openWarehouse, publishedBuild, type PublishedBuild } from '../warehouse.ts'
 
 /** A model, seed or snapshot of the project, as the documentation shows it. */
@@ -45,15 +45,6 @@ interface DividedBy {
   readonly denominator: string
 }
 
-const columnRow = z.object({
-  table_schema: z.string(),
-  table_name: z.string(),
-  column_name: z.string(),
-  data_type: z.string(),
-  additivity: z.string().nullable(),
-  key_position: z.coerce.number().nullable(),
-})
-
 const tableRow = z.object({ schema: z.string(), name: z.string() })
 
 const countRow = z.object({ rows: z.coerce.number() })
@@ -66,14 +57,13 @@ const checkRow = z.object({
   failures: z.coerce.number().nullable(),
 })
 
-export type PublishedColumn = Readonly<z.output<typeof columnRow>>
 export type PublishedCheck = Readonly<z.output<typeof checkRow>>
 
 /** The state of the models in the published warehouse. */
 export interface Published {
   readonly build: PublishedBuild | null
-  /** By `schema.name`, in their order. */
-  readonly columns: ReadonlyMap<string, readonly PublishedColumn[]>
+  /** By `schema.name`. */
+  readonly tables: ReadonlyMap<string, CatalogueTable>
   /** Rows of tables, by `schema.name`; the rows of a view are not counted. */
   readonly rows: ReadonlyMap<string, number>
   /** By the name of the model. */
@@ -89,7 +79,7 @@ export async function readPublished(warehouse: string, signal: AbortSignal): Pro
   await using database = await openWarehouse(warehouse, signal)
   const rowsOf = async <T>(sql: string, row: z.ZodType<T>): Promise<T[]> =>
     z.array(row).parse(await database.rows(sql))
-  const columns = await rowsOf(statement('docs/columns'), columnRow)
+  const tables = await readTables(database)
   const checks = await rowsOf(statement('docs/checks'), checkRow)
   const rows = new Map<string, number>()
   for (const table of await rowsOf(statement('docs/tables'), tableRow)) {
@@ -98,7 +88,7 @@ export async function readPublished(warehouse: string, signal: AbortSignal): Pro
   }
   return {
     build: await publishedBuild(warehouse),
-    columns: grouped(columns, (each) => `${each.table_schema}.${each.table_name}`),
+    tables: new Map(tables.map((table) => [`${table.schema}.${table.name}`, table])),
     rows,
     checks: grouped(checks, ({ model }) => model),
   }

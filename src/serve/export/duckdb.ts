@@ -2,7 +2,7 @@ import { dirname, resolve } from 'node:path'
 import { Database, identifier, literal } from '../../lib/duckdb.ts'
 import { packageRoot } from '../../lib/package.ts'
 import { ownSpillFolder } from '../../lib/spill.ts'
-import { relationOf, type MartTable } from './tables.ts'
+import { relationOf, type CatalogueTable } from '../catalogue.ts'
 
 /** The oldest storage format that supports the warehouse: DuckDB 1.0 and later open it. */
 const STORAGE_VERSION = 'v1.0.0'
@@ -14,7 +14,7 @@ const STORAGE_VERSION = 'v1.0.0'
  */
 export async function writeDatabase(
   warehouse: string,
-  tables: readonly MartTable[],
+  tables: readonly CatalogueTable[],
   path: string,
   signal: AbortSignal,
 ): Promise<number[]> {
@@ -41,7 +41,11 @@ export async function writeDatabase(
 }
 
 /** In `meta`, replaces paths of files and drops rows about relations that are not exported. */
-function selectOf(table: MartTable, warehouse: string, tables: readonly MartTable[]): string {
+function selectOf(
+  table: CatalogueTable,
+  warehouse: string,
+  tables: readonly CatalogueTable[],
+): string {
   const relation = relationOf(table)
   if (table.schema !== 'meta') return `select * from ${relation}`
   const places: [string, string][] = [
@@ -63,7 +67,7 @@ function selectOf(table: MartTable, warehouse: string, tables: readonly MartTabl
   return `${select} where (table_schema, table_name) in (${there.join(', ')})`
 }
 
-function commentsOf(table: MartTable): string {
+function commentsOf(table: CatalogueTable): string {
   const relation = `export.${relationOf(table)}`
   const comment = (what: string, text: string | null): string[] =>
     text === null ? [] : [`comment on ${what} is ${literal(text)}`]

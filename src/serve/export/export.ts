@@ -8,7 +8,7 @@ import { openWarehouse, publishedBuild, sqlMessage } from '../warehouse.ts'
 import { writeDatabase } from './duckdb.ts'
 import { writeFile, type ExportTarget } from './files.ts'
 import { MANIFEST, replaceFolder } from './folder-swap.ts'
-import { readTables, type MartTable } from './tables.ts'
+import { readTables, type CatalogueTable } from '../catalogue.ts'
 
 interface ExportRequest {
   readonly warehouse: string
@@ -35,7 +35,7 @@ export interface ExportManifest {
   readonly tables: readonly ExportedTable[]
 }
 
-interface ExportedTable extends MartTable {
+interface ExportedTable extends CatalogueTable {
   /** Next to the manifest; with the target `duckdb`, one file holds all tables. */
   readonly file: string
   readonly rows: number
@@ -79,7 +79,7 @@ export async function exportTables(request: ExportRequest): Promise<ExportManife
 async function writeTables(
   database: Database,
   { target, warehouse, signal }: ExportRequest,
-  tables: readonly MartTable[],
+  tables: readonly CatalogueTable[],
   folder: string,
 ): Promise<ExportedTable[]> {
   if (target === 'duckdb') {
@@ -113,7 +113,7 @@ async function writing<T>(what: string, path: string, write: () => Promise<T>) {
   }
 }
 
-function martsAmong(all: readonly MartTable[], warehouse: string): readonly MartTable[] {
+function martsAmong(all: readonly CatalogueTable[], warehouse: string): readonly CatalogueTable[] {
   const marts = all.filter(({ schema }) => schema === 'main')
   if (marts.length > 0) return marts
   throw new UsageError(`${warehouse} has no tables in schema 'main'`, {

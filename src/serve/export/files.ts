@@ -1,9 +1,9 @@
 import { identifier, literal, type Database } from '../../lib/duckdb.ts'
 import { columnType, defusedSql, isNumeric } from '../cells.ts'
 import { BYTE_ORDER_MARK } from '../spreadsheet.ts'
-import { relationOf, type MartTable } from './tables.ts'
+import { relationOf, type CatalogueTable } from '../catalogue.ts'
 
-type Column = MartTable['columns'][number]
+type Column = CatalogueTable['columns'][number]
 
 /** The column expressions and the options of DuckDB's COPY, by target. */
 const FILE_TARGETS = {
@@ -28,7 +28,7 @@ export type ExportTarget = FileTarget | 'duckdb'
 export async function writeFile(
   database: Database,
   target: FileTarget,
-  table: MartTable,
+  table: CatalogueTable,
   path: string,
 ): Promise<number> {
   const { column, options } = FILE_TARGETS[target]

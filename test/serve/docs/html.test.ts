@@ -7,7 +7,7 @@ import { docsHtml } from '../../../src/serve/docs/html.ts'
 import { lineage } from '../../../src/serve/docs/lineage.ts'
 import type { DocumentedMetric, DocumentedModel, Published } from '../../../src/serve/docs/read.ts'
 
-const NOTHING: Published = { build: null, columns: new Map(), rows: new Map(), checks: new Map() }
+const NOTHING: Published = { build: null, tables: new Map(), rows: new Map(), checks: new Map() }
 
 let models: readonly ModelNode[]
 let metrics: readonly DocumentedMetric[]
@@ -60,7 +60,7 @@ describe('the documentation', () => {
       { models: [model('fct_a', [])], metrics: [] },
       {
         build: { runId: 'run-1', builtAt: '2026-02-01T04:05:06.000Z', asOf: null },
-        columns: new Map([['main.fct_a', [column('org_id', 1), column('credits', null)]]]),
+        tables: new Map([['main.fct_a', FCT_A]]),
         rows: new Map([['main.fct_a', 1234]]),
         checks: new Map([
           [
@@ -111,19 +111,18 @@ describe('the lineage of a model', () => {
 
 const CHECK = { model: 'fct_a', column_name: null, status: 'pass', failures: 0 }
 
+const COLUMN = { type: 'VARCHAR', description: null, additivity: null }
+
+const FCT_A = {
+  ...{ schema: 'main', name: 'fct_a', description: null, grain: null, key: ['org_id'] },
+  columns: [
+    { ...COLUMN, name: 'org_id' },
+    { ...COLUMN, name: 'credits', additivity: 'semi_additive' },
+  ],
+}
+
 function model(name: string, dependsOn: readonly string[]): DocumentedModel {
   const columns = ['org_id', 'credits'].map((each) => ({ name: each, description: `The ${each}.` }))
   const made = { schema: 'main', file: `models/marts/usage/${name}.sql`, materialized: 'table' }
   return { ...made, name, columns, dependsOn, description: 'A fact.', sql: 'select 1', sources: [] }
-}
-
-function column(name: string, keyPosition: number | null) {
-  return {
-    table_schema: 'main',
-    table_name: 'fct_a',
-    column_name: name,
-    data_type: 'VARCHAR',
-    additivity: keyPosition === null ? 'semi_additive' : null,
-    key_position: keyPosition,
-  }
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { identifier, type Database } from '../../lib/duckdb.ts'
-import { statement } from '../../lib/package.ts'
+import { identifier, type Database } from '../lib/duckdb.ts'
+import { statement } from '../lib/package.ts'
 
 const tableRows = z.array(
   z.object({
@@ -26,7 +26,7 @@ const columnRows = z.array(
 )
 
 /** A table of the warehouse with its columns and descriptions. */
-export type MartTable = Readonly<Awaited<ReturnType<typeof readTables>>[number]>
+export type CatalogueTable = Readonly<Awaited<ReturnType<typeof readTables>>[number]>
 
 /** The tables and views of every schema of the database in use, with their descriptions. */
 export async function readTables(database: Database) {
@@ -50,7 +50,7 @@ export async function readTables(database: Database) {
   })
 }
 
-export function relationOf({ schema, name }: Pick<MartTable, 'schema' | 'name'>): string {
+export function relationOf({ schema, name }: Pick<CatalogueTable, 'schema' | 'name'>): string {
   return `${identifier(schema)}.${identifier(name)}`
 }
 
