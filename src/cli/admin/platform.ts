@@ -1,11 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import {
-  ApiError,
-  ApiClient,
-  RefusedError,
-  TransportError,
-  UnknownOutcomeError,
-} from '../../client/index.ts'
+import { ApiError, ApiClient, RefusedError, TransportError } from '../../client/index.ts'
 import type { Config, OrganisationConfig } from '../../config/config.ts'
 import { learnedLimits } from '../../lake/state-file.ts'
 import { AppError, DeferredError, ExitCode, messageOf, UsageError } from '../../lib/errors.ts'
@@ -214,14 +208,8 @@ function explained(error: unknown, advice: Advice, redact: (text: string) => str
     const exitCode = WRONG.has(error.status) ? ExitCode.usage : error.exitCode
     return new ReportedError(redact(error.message), exitCode, advice[error.status] ?? error.hint)
   }
-  if (error instanceof DeferredError) {
-    return new ReportedError(redact(error.message), error.exitCode, 'Try again later.')
-  }
-  if (error instanceof TransportError) {
-    return new ReportedError(redact(error.message), error.exitCode, error.hint ?? UNREACHABLE)
-  }
-  if (error instanceof UnknownOutcomeError) {
-    return new ReportedError(redact(error.message), error.exitCode, error.hint)
-  }
-  return error
+  if (!(error instanceof AppError)) return error
+  const usual = error instanceof TransportError ? UNREACHABLE : undefined
+  const hint = error instanceof DeferredError ? 'Try again later.' : (error.hint ?? usual)
+  return new ReportedError(redact(error.message), error.exitCode, hint)
 }
