@@ -41,7 +41,8 @@ export const activeUsers = defineChart({
   finding: (rows, view) => {
     const first = rows[0]?.weekly ?? null
     const last = rows.at(-1)?.weekly ?? null
-    if (first === null || last === null || rows.length === 1)
+    if (last === null) return 'How many people were active in the last 7 days is not known'
+    if (first === null || rows.length === 1)
       return `${amount(last)} people were active in the last 7 days`
     const verb = last > first ? 'rose' : last < first ? 'fell' : 'stayed'
     const change =

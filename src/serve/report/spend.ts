@@ -16,6 +16,7 @@ import {
   change,
   counted,
   isResidual,
+  listText,
   monthText,
   nameText,
   percent,
@@ -160,8 +161,16 @@ export const efficiency = defineChart({
       const each = (value: number | null) => (value === null ? null : (value / credits) * 1e6)
       return [{ week, commits: each(row.git_commits), files: each(row.files) }]
     }),
-  finding: (_, view, last) =>
-    `Each million credits came with ${amount(last.commits)} commits and ${amount(last.files)} files in ${weekText(view, last.week)}`,
+  finding: (_, view, last) => {
+    const made = [
+      ...(last.commits === null ? [] : [`${amount(last.commits)} commits`]),
+      ...(last.files === null ? [] : [`${amount(last.files)} files`]),
+    ]
+    const week = weekText(view, last.week)
+    return made.length === 0
+      ? `Commits and files for each million credits are not known for ${week}`
+      : `Each million credits came with ${listText(made)} in ${week}`
+  },
 })
 
 /** `40% of the credits`, or without a share `1.2M credits`. */
