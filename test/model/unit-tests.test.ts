@@ -49,6 +49,15 @@ it('a unit test passes when the model makes the expected rows from the given one
   expect(await bench.rows('select count(*) as n from fct_user')).toEqual([{ n: '3' }])
 })
 
+it('a model that a tested one reads may have a name that begins with this', async () => {
+  const bench = await Bench.open()
+  const renamed = Object.entries(tested(SUMS)).map(([path, text]): [string, string] => {
+    return [path.replace('stg_user', 'this_user'), text.replaceAll('stg_user', 'this_user')]
+  })
+  await bench.build(Object.fromEntries(renamed))
+  expect(names(bench)).toEqual(['sessions_add_up'])
+})
+
 it('a failed unit test prevents publishing, and shows the given, expected and made rows', async () => {
   const bench = await Bench.open()
   const error = await failure(bench.build(tested(WRONG)))
