@@ -96,49 +96,6 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
     '37 people were active in the last 7 days',
   ],
   [
-    'people are not counted up to a day whose users are not known',
-    adoption.activeUsers,
-    {
-      active_days: [
-        { day: '2026-03-30', daily: 3, weekly: 30, monthly: 40, stickiness: 0.5 },
-        { day: '2026-03-31', daily: 3, weekly: null, monthly: null, stickiness: null },
-      ],
-    },
-    'How many people were active in the last 7 days is not known',
-  ],
-  [
-    'output for credits leaves out what is not known',
-    spend.efficiency,
-    {
-      output_weeks: [
-        {
-          week: '2026-03-23',
-          git_commits: null,
-          git_prs_created: 1,
-          files: 8,
-          billable_tokens: 4e6,
-        },
-      ],
-    },
-    'Each million credits came with 2 files in the last whole week',
-  ],
-  [
-    'output for credits is not known without commits and files',
-    spend.efficiency,
-    {
-      output_weeks: [
-        {
-          week: '2026-03-23',
-          git_commits: null,
-          git_prs_created: 1,
-          files: null,
-          billable_tokens: 4e6,
-        },
-      ],
-    },
-    'Commits and files for each million credits are not known for the last whole week',
-  ],
-  [
     'a running month is compared on the days that are known in both months',
     spend.monthSpend,
     {
