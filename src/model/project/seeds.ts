@@ -146,9 +146,7 @@ export async function seedLines(db: Database, seed: Seed, sql: string): Promise<
 export async function explainSeed(db: Database, seed: Seed): Promise<ProjectError | undefined> {
   const { csv, types } = seed
   const sql = readSql('rows', csv, types, { expressions: '*' })
-  await db.run(
-    `from (${sql.replace(/\n {4}strict_mode/, '\n    store_rejects = true, strict_mode')})`,
-  )
+  await db.run(`from (${sql.replace(/\)$/, ', store_rejects = true)')})`)
   const [row] = rejectRows.parse(await db.rows(statement('seeds/rejects')))
   if (row === undefined) return undefined
   const line = await lineAt(csv, row.position)
