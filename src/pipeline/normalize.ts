@@ -79,20 +79,20 @@ export async function normalizeAll(
   return missing
 }
 
-/** @throws AppError for a damaged file: the past is built only as it was, without days left out. */
+/** Finds no damage. @throws AppError for a damaged file: a build of the past leaves out no day. */
 async function refuseDamaged(
   dataFolder: string,
   orgId: string,
   files: readonly RawFile[],
   ledger: Ledger,
 ): Promise<readonly RawFile[]> {
-  const damaged = await damagedFiles(dataFolder, orgId, files, ledger)
-  for (const { resource, day, file, reason } of damaged) {
-    throw new AppError(`${resource} ${day} of ${orgId}: ${file}: ${reason}`, {
-      hint: 'agent-warehouse rebuild moves damaged files to quarantine; then build the past again.',
-    })
-  }
-  return damaged
+  const [damaged] = await damagedFiles(dataFolder, orgId, files, ledger)
+  if (damaged === undefined) return []
+  const { resource, day, file, reason } = damaged
+  throw new AppError(
+    `the past cannot be built: ${resource} ${day} of ${orgId}: ${file}: ${reason}`,
+    { hint: 'agent-warehouse rebuild moves damaged files to quarantine; then build again.' },
+  )
 }
 
 /** Enough small organisations for a statement; their state is in memory. */
