@@ -8,7 +8,7 @@ import {
   type ReportData,
 } from '../../../src/serve/report/data.ts'
 import { definitionsOf } from '../../../src/serve/report/read.ts'
-import type { View } from '../../../src/serve/report/view.ts'
+import { daysAfter, type View } from '../../../src/serve/report/view.ts'
 
 /** What the project says of its metrics. */
 export const METRICS = definitionsOf(await loadMetrics(join(packageRoot, 'dbt-like-models')))
@@ -46,4 +46,11 @@ export function report(organisations: readonly object[], withPeople = false): Re
 
 function never(): never {
   throw new Error('one organisation in, one out')
+}
+
+/** Weeks with these tool calls for each message. */
+export function ratios(...values: readonly (number | null)[]) {
+  return values.map((ratio, at) => {
+    return { week: daysAfter('2026-03-16', 7 * at), ratio, p50: null, p90: null }
+  })
 }

@@ -4,7 +4,7 @@ import type { Chart } from '../../../src/serve/report/chart.ts'
 import type { Organisation } from '../../../src/serve/report/data.ts'
 import * as practice from '../../../src/serve/report/practice.ts'
 import * as spend from '../../../src/serve/report/spend.ts'
-import { view } from './sample.ts'
+import { ratios, view } from './sample.ts'
 
 const cohort = {
   ...{ cohort: '2026-03-16', week_number: 1, cohort_users: 10, active_users: 6 },
@@ -24,6 +24,18 @@ const output = {
 }
 
 it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
+  [
+    'a first week without messages is not compared',
+    practice.autonomy,
+    { autonomy_weeks: ratios(null, 5.5) },
+    'Agents make 5.5 tool calls for each message',
+  ],
+  [
+    'a week without messages has no tool calls for each',
+    practice.autonomy,
+    { autonomy_weeks: ratios(4, null) },
+    'Tool calls for each message are not known for the last whole week',
+  ],
   [
     'people are not counted up to a day whose users are not known',
     adoption.activeUsers,
