@@ -4,6 +4,7 @@ import { intervalKey, isSettled, type Interval, type Ledger } from './ledger.ts'
 import { literal, type Database } from '../lib/duckdb.ts'
 import { mapLimit } from '../lib/concurrency.ts'
 import { grouped } from '../lib/grouped.ts'
+import { inSnakeCase } from '../lib/snake-case.ts'
 import { commitFile, withTemporary } from '../lib/files.ts'
 import { baseFile } from './layout.ts'
 import { statement, fill } from '../lib/package.ts'
@@ -101,7 +102,7 @@ export function knownRange(ledger: Ledger, lastPlanned: Day | undefined): DayRan
 }
 
 /**
- * Writes the base entity `intervals` of some organisations, which tells models what is settled.
+ * Writes the base entity `intervals` of some organisations, for the models and for `meta.intervals`.
  * `rows`: all that is known of them. All months of an organisation are in one file: they have few
  * rows, and change together.
  */
@@ -132,14 +133,7 @@ async function write(
   })
 }
 
-/** A day with a volume anomaly is not settled: the next recheck may confirm other rows. */
-function fields(row: IntervalRow): object {
-  return {
-    org_id: row.orgId,
-    resource: row.resource,
-    activity_date: row.day,
-    status: row.status,
-    is_settled: row.isSettled && !row.isSuspect,
-    fetched_at: row.fetchedAt,
-  }
+function fields({ day, ...row }: IntervalRow): object {
+  const is_analytics = !isEntityResource(row.resource)
+  return { activity_date: day, is_analytics, ...inSnakeCase(row) }
 }

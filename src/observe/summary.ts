@@ -93,6 +93,7 @@ const NOTES: Handlers<[record: RunRecord, now: string], void> = {
   },
 }
 
+/** A fleet has many thousands, in memory to the end of the run: it holds no more than this. */
 interface Interval {
   readonly outcome: IntervalOutcome | 'failed'
   readonly rows: number
@@ -104,70 +105,86 @@ interface Interval {
  * in the run stays landed.
  */
 export class Tally {
-  readonly #planned = new Map<string, number>()
-  readonly #intervals = new Map<string, Map<string, Interval>>()
+  readonly #resources = new Map<string, ResourceTally>()
 
   add(event: RunEvent): void {
     if (event.type === 'plan.made') {
-      for (const [resource, count] of Object.entries(event.days)) {
-        if (count > 0) this.#planned.set(resource, this.planned(resource) + count)
-      }
+      for (const [resource, count] of Object.entries(event.days))
+        if (count > 0) this.#of(resource).planned += count
     } else if (event.type === 'interval.finished') {
-      const isLanded = ['landed', 'empty'].includes(this.#of(event)?.outcome ?? '')
-      if (!isLanded || event.outcome !== 'unchanged') this.#set(event, event)
+      const { orgId, resource, day, outcome, rows } = event
+      this.#of(resource).add(orgId, day, { outcome, rows })
     } else if (event.type === 'interval.failed') {
-      const { orgId: org_id, resource, day, error, requestId: request_id } = event
-      const failure = { org_id, resource, day, error, request_id }
-      this.#set(event, { outcome: 'failed', rows: 0, failure })
+      const { orgId, resource, day, error, requestId } = event
+      const failure = { org_id: orgId, resource, day, error, request_id: requestId }
+      this.#of(resource).add(orgId, day, { outcome: 'failed', rows: 0, failure })
     }
   }
 
   planned(resource: string): number {
-    return this.#planned.get(resource) ?? 0
+    return this.#resources.get(resource)?.planned ?? 0
   }
 
   done(resource: string): number {
-    return this.#intervals.get(resource)?.size ?? 0
+    return this.#resources.get(resource)?.done ?? 0
   }
 
   days(resource: string): Days {
-    const intervals = [...(this.#intervals.get(resource)?.values() ?? [])]
+    return (this.#resources.get(resource) ?? new ResourceTally()).days()
+  }
+
+  get resources(): Record<string, Days> {
+    return Object.fromEntries([...this.#resources].map(([name, tally]) => [name, tally.days()]))
+  }
+
+  get failures(): RunRecord['failures'] {
+    const intervals = [...this.#resources.values()].flatMap((tally) => tally.intervals())
+    const failures = intervals.flatMap(({ failure }) => failure ?? [])
+    return failures.toSorted((a, b) => (a.org_id < b.org_id ? -1 : Number(a.org_id > b.org_id)))
+  }
+
+  #of(resource: string): ResourceTally {
+    const known = this.#resources.get(resource) ?? new ResourceTally()
+    this.#resources.set(resource, known)
+    return known
+  }
+}
+
+class ResourceTally {
+  planned = 0
+  done = 0
+  /** By organisation and day. */
+  readonly #intervals = new Map<string, Map<string, Interval>>()
+
+  add(orgId: string, day: string, interval: Interval): void {
+    const days = this.#intervals.get(orgId) ?? new Map<string, Interval>()
+    this.#intervals.set(orgId, days)
+    const known = days.get(day)
+    if (known === undefined) this.done += 1
+    const isLanded = known?.outcome === 'landed' || known?.outcome === 'empty'
+    if (!isLanded || interval.outcome !== 'unchanged') days.set(day, interval)
+  }
+
+  intervals(): Interval[] {
+    return [...this.#intervals.values()].flatMap((days) => [...days.values()])
+  }
+
+  days(): Days {
+    const intervals = this.intervals()
     const number = (outcome: Interval['outcome']): number =>
       intervals.filter((interval) => interval.outcome === outcome).length
-    const asked = Math.max(this.planned(resource), intervals.length)
+    const asked = Math.max(this.planned, this.done)
     return {
       asked,
       landed: number('landed'),
       empty: number('empty'),
       unchanged: number('unchanged'),
       failed: number('failed'),
-      left: asked - intervals.length,
+      left: asked - this.done,
       rows: intervals.reduce((sum, { rows }) => sum + rows, 0),
     }
   }
-
-  get resources(): Record<string, Days> {
-    const names = new Set([...this.#planned.keys(), ...this.#intervals.keys()])
-    return Object.fromEntries([...names].map((name) => [name, this.days(name)]))
-  }
-
-  get failures(): RunRecord['failures'] {
-    const intervals = [...this.#intervals.values()].flatMap((each) => [...each.values()])
-    const failures = intervals.flatMap(({ failure }) => failure ?? [])
-    return failures.toSorted((a, b) => (a.org_id < b.org_id ? -1 : Number(a.org_id > b.org_id)))
-  }
-
-  #of({ orgId, resource, day }: OrgDay): Interval | undefined {
-    return this.#intervals.get(resource)?.get(`${orgId} ${day}`)
-  }
-
-  #set({ orgId, resource, day }: OrgDay, interval: Interval): void {
-    const known = this.#intervals.get(resource) ?? new Map<string, Interval>()
-    this.#intervals.set(resource, known.set(`${orgId} ${day}`, interval))
-  }
 }
-
-type OrgDay = Pick<EventOf<'interval.failed'>, 'orgId' | 'resource' | 'day'>
 
 const STATUS_BY_EXIT_CODE: Readonly<Record<number, RunStatus>> = {
   [ExitCode.complete]: 'complete',

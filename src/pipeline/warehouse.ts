@@ -2,7 +2,6 @@ import { warner } from '../lib/world.ts'
 import { rm } from 'node:fs/promises'
 import { basename, join, relative } from 'node:path'
 import type { Config } from '../config/config.ts'
-import { isEntityResource } from '../lake/resources.ts'
 import { ExitCode, UsageError } from '../lib/errors.ts'
 import { timed, type RunContext } from './run-context.ts'
 import {
@@ -18,7 +17,7 @@ import { baseContents } from '../normalize/state.ts'
 import { statementsDigestOf } from '../normalize/base-entities.ts'
 import { openWarehouse } from '../serve/warehouse.ts'
 import { Database, listLiteral } from '../lib/duckdb.ts'
-import { type IntervalRow, writeIntervals } from '../lake/intervals.ts'
+import { writeIntervals } from '../lake/intervals.ts'
 import {
   baseGlob,
   foreignBase,
@@ -85,8 +84,7 @@ export async function buildWarehouse(
     await writeSchemaDrift(database, sourceSql(pointInTime.baseIn, 'schema_drift'))
     const { runId, world } = context
     const provenance = { runId, builtAt: world.now(), asOf: pointInTime.asOf }
-    const intervals = await knownIntervals(context, orgIds, pointInTime)
-    await writeRecord(database, intervals, runs, provenance)
+    await writeRecord(database, sourceSql(pointInTime.baseIn, 'intervals'), runs, provenance)
   }
   const result = await timed(context, 'build', () => buildAndPublish({ ...options, meta }))
   await warnOfUnknownMembers(context, project)
@@ -104,27 +102,16 @@ function inBase(orgIds: readonly string[]): readonly string[] {
   return [NO_ORGANISATION, ...orgIds]
 }
 
-/** What is known of every day, some organisations at a time. */
-async function knownIntervals(
+/** Writes the base entity `intervals`. */
+async function writeKnownIntervals(
   { config }: RunContext,
   orgIds: readonly string[],
   pointInTime: PointInTime,
-): Promise<AsyncIterable<readonly IntervalRow[]>> {
-  const known = await readOrganisations(config.dataFolder)
-  return intervalsOf(pointInTime, orgIds, (orgId) => lastPlannedDay(known, orgId))
-}
-
-/** Writes the base entity `intervals`. */
-async function writeKnownIntervals(
-  context: RunContext,
-  orgIds: readonly string[],
-  pointInTime: PointInTime,
 ): Promise<void> {
+  const known = await readOrganisations(config.dataFolder)
   await using database = await Database.open(':memory:')
-  for await (const rows of await knownIntervals(context, orgIds, pointInTime)) {
-    const ofAnalytics = rows.filter(({ resource }) => !isEntityResource(resource))
-    await writeIntervals(database, pointInTime.baseIn, ofAnalytics)
-  }
+  const intervals = intervalsOf(pointInTime, orgIds, (orgId) => lastPlannedDay(known, orgId))
+  for await (const rows of intervals) await writeIntervals(database, pointInTime.baseIn, rows)
 }
 
 /** The options of a build, without what it writes to `meta`. */

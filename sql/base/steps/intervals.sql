@@ -1,26 +1,29 @@
 -- The state of each resource on each day of one organisation.
 copy (
-    select
-        interval_row.org_id,
-        interval_row.resource,
-        interval_row.activity_date,
-        interval_row.status,
-        interval_row.is_settled,
-        interval_row.fetched_at
     from (
-        select unnest(
-            from_json(
-                {{ rows }},
-                '[{
-                    "org_id": "VARCHAR",
-                    "resource": "VARCHAR",
-                    "activity_date": "DATE",
-                    "status": "VARCHAR",
-                    "is_settled": "BOOLEAN",
-                    "fetched_at": "TIMESTAMPTZ"
-                }]'
+        select
+            unnest(
+                from_json(
+                    {{ rows }},
+                    '[{
+                        "org_id": "VARCHAR",
+                        "resource": "VARCHAR",
+                        "activity_date": "DATE",
+                        "is_analytics": "BOOLEAN",
+                        "status": "VARCHAR",
+                        "is_settled": "BOOLEAN",
+                        "is_suspect": "BOOLEAN",
+                        "fetched_at": "TIMESTAMPTZ",
+                        "row_count": "BIGINT",
+                        "versions": "BIGINT",
+                        "attempts": "BIGINT",
+                        "request_id": "VARCHAR",
+                        "error": "VARCHAR",
+                        "is_recoverable": "BOOLEAN"
+                    }]'
+                ),
+                recursive := true
             )
-        ) as interval_row
     )
-    order by 1, 2, 3
+    order by org_id, resource, activity_date
 ) to {{ file }} (format parquet, compression zstd)

@@ -2,14 +2,12 @@ import { z } from 'zod'
 import { messageOf, UsageError } from '../../lib/errors.ts'
 import { Database, identifier, literal } from '../../lib/duckdb.ts'
 import { statement, fill } from '../../lib/package.ts'
-import { inSnakeCase } from '../../lib/snake-case.ts'
 import type { InputDigests } from '../shared/fingerprint.ts'
 import type { CheckResult } from '../shared/checks.ts'
 import type { BuildPlan } from '../shared/context.ts'
 import { relationsIn, type Relations } from '../shared/relations.ts'
 import { keyOf } from '../project/properties.ts'
 import type { ModelNode } from '../project/types.ts'
-import type { IntervalRow } from '../../lake/intervals.ts'
 
 /** Inserts rows into a table, sorted. Their JSON values are cast to the column types. */
 export async function insertRows(
@@ -203,18 +201,17 @@ interface Provenance {
   readonly asOf: number | null
 }
 
-/** Writes the pipeline's own record: `meta.intervals`, `meta.runs` and `meta.build`. */
+/**
+ * Writes the pipeline's own record: `meta.intervals`, from the base entity behind `intervals` (SQL),
+ * `meta.runs` and `meta.build`.
+ */
 export async function writeRecord(
   db: Database,
-  intervals: AsyncIterable<readonly IntervalRow[]>,
+  intervals: string,
   runs: readonly RunRow[],
   { runId, builtAt, asOf }: Provenance,
 ): Promise<void> {
-  await db.run(statement('meta/record_tables'))
-  for await (const rows of intervals) {
-    const days = rows.map(({ day, ...row }) => ({ activity_date: day, ...inSnakeCase(row) }))
-    await insertRows(db, 'meta.intervals', days)
-  }
+  await db.run(fill(statement('meta/record_tables'), { intervals }))
   await insertRows(db, 'meta.runs', runs)
   const known = asOf === null ? null : new Date(asOf)
   await insertRows(db, 'meta.build', [{ run_id: runId, built_at: new Date(builtAt), as_of: known }])

@@ -13,9 +13,11 @@ renamed as (
         resource,
         activity_date,
         status,
-        is_settled,
+        -- a recheck of a day with a volume anomaly may confirm other rows
+        is_settled and not is_suspect as is_settled,
         fetched_at
     from source
+    where is_analytics
 
 )
 
