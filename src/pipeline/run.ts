@@ -1,6 +1,5 @@
 import { type RunContext, hasLanded, readProject } from './run-context.ts'
 import { buildWarehouse, type RunsSoFar } from './warehouse.ts'
-import { collectGarbage } from '../lib/heap.ts'
 import { knownOrganisations } from '../lake/ledger.ts'
 import type { Project } from '../model/index.ts'
 import { exportMarts, reportMarts } from './serve.ts'
@@ -21,7 +20,6 @@ export async function run(
   const orgIds = await knownOrganisations(context.config.dataFolder)
   if (!(await hasLanded(context.config.dataFolder, orgIds))) return outcome
   const project = await (reading ?? readProject(context))
-  collectGarbage()
   await buildWarehouse(context, project, orgIds, { runs, exitCode: outcome.exitCode })
   for (const target of context.config.exports) await exportMarts(context, target)
   for (const format of context.config.report.formats) await reportMarts(context, format)

@@ -17,6 +17,7 @@ import { baseContents } from '../normalize/state.ts'
 import { statementsDigestOf } from '../normalize/base-entities.ts'
 import { openWarehouse } from '../serve/warehouse.ts'
 import { Database, listLiteral } from '../lib/duckdb.ts'
+import { collectGarbage } from '../lib/heap.ts'
 import { writeIntervals } from '../lake/intervals.ts'
 import {
   baseGlob,
@@ -86,6 +87,7 @@ export async function buildWarehouse(
     const provenance = { runId, builtAt: world.now(), asOf: pointInTime.asOf }
     await writeRecord(database, sourceSql(pointInTime.baseIn, 'intervals'), runs, provenance)
   }
+  collectGarbage()
   const result = await timed(context, 'build', () => buildAndPublish({ ...options, meta }))
   await warnOfUnknownMembers(context, project)
   await warnOfLargeCounts(context, result)
