@@ -46,8 +46,8 @@ interface BaseWork {
 }
 
 /**
- * Raw → base, every organisation: the next one begins while statements of others run. Returns how
- * many days are missing because of damaged files.
+ * Raw → base, every organisation: the next one begins while statements of others run. After a
+ * signal, nothing more is begun. Returns how many days are missing because of damaged files.
  */
 export async function normalizeAll(
   context: RunContext,
@@ -72,6 +72,7 @@ export async function normalizeAll(
     }
     const orgIds = [NO_ORGANISATION, ...(await knownOrganisations(config.dataFolder))]
     await mapLimit(inChunks(orgIds, ORGANISATIONS_TOGETHER), CHUNKS_AT_ONCE, async (some) => {
+      if (context.world.signal.aborted) return
       await normalize(await mapLimit(some, 1, organisation), engine)
     })
     await rm(spillFolder(config.dataFolder), { recursive: true, force: true })
@@ -106,7 +107,7 @@ function baseOptions(
   { config, world }: RunContext,
   { baseIn, asOf }: PointInTime,
   orgId: string,
-): Pick<NormalizeOptions, 'dataFolder' | 'baseIn' | 'orgId' | 'firstMonth' | 'emit'> {
+): Pick<NormalizeOptions, 'dataFolder' | 'baseIn' | 'orgId' | 'firstMonth' | 'emit' | 'signal'> {
   const { dataFolder } = config
   const emit = (event: RunEvent): void => {
     // not reported: warnings about data of the past, and files without rows
@@ -114,7 +115,7 @@ function baseOptions(
     if (isNews) world.emit(event)
   }
   const firstMonth = orgId === NO_ORGANISATION ? { firstMonth: monthOf(HISTORY_START) } : {}
-  return { dataFolder, baseIn, orgId, ...firstMonth, emit }
+  return { dataFolder, baseIn, orgId, ...firstMonth, emit, signal: world.signal }
 }
 
 /**
@@ -197,8 +198,10 @@ export class EarlyBase implements SyncListeners, BaseWork, AsyncDisposable {
       return damaged.length > 0 ? null : []
     }
     const options = baseOptions(this.#context, pointInTime, orgId)
-    const all = { ...options, ledger, only, findDamaged, signal: world.signal }
-    await normalize([{ options: all, base: files }], this.engine)
+    await normalize(
+      [{ options: { ...options, ledger, only, findDamaged }, base: files }],
+      this.engine,
+    )
     return files
   }
 

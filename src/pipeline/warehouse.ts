@@ -60,7 +60,7 @@ export interface BuildChoice extends ModelChoice {
   readonly exitCode?: ExitCode
 }
 
-/** Base → models → checks → published warehouse. */
+/** Base → models → checks → published warehouse. @throws the reason of a signal: base may be incomplete. */
 export async function buildWarehouse(
   context: RunContext,
   project: Project,
@@ -69,6 +69,7 @@ export async function buildWarehouse(
   pointInTime: PointInTime = latestData(context.config.dataFolder),
 ): Promise<BuildResult> {
   const { config } = context
+  context.world.signal.throwIfAborted()
   await writeKnownIntervals(context, orgIds, pointInTime)
   for (const folder of await foreignBase(pointInTime.baseIn, inBase(orgIds))) {
     if (basename(folder) === FORMER_NO_ORGANISATION) {

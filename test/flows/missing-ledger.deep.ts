@@ -3,10 +3,11 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { loadConfig } from '../../src/config/config.ts'
 import { checkLake } from '../../src/doctor/lake.ts'
+import type { RunEvent } from '../../src/lib/events.ts'
 import type { RunContext } from '../../src/pipeline/run-context.ts'
 import { build } from '../../src/pipeline/build.ts'
 import { knownOrganisations } from '../../src/lake/ledger.ts'
-import { temporaryFolder, testWorld } from '../support/helpers.ts'
+import { temporaryFolder, testWorld, type TestWorld } from '../support/helpers.ts'
 import { DAY, landed, night, NIGHT, platform } from './entities-night.ts'
 
 const ORG = 'org_demo'
@@ -68,16 +69,39 @@ it.each(DAMAGES)('doctor reports a ledger that %s', async (_, damage) => {
   )
 })
 
+/** A run on the third night, without a platform. */
+function contextOf(data: string): RunContext & { readonly world: TestWorld } {
+  const environment = { AGENT_BASE_URL: 'http://127.0.0.1:9', AGENT_API_KEY: 'key-of-nobody' }
+  const [config, world] = [loadConfig({ data }, environment, data), testWorld(NIGHT + 2 * DAY)]
+  return { config, world, runId: 'run', deadline: NIGHT + 3 * DAY }
+}
+
+it('a signal stops a build while it writes base, and the next one writes the rest', async () => {
+  const { data } = await twoNights()
+  const stopped = contextOf(data)
+  const reason = new Error('stopped by SIGTERM')
+  const written = (context: ReturnType<typeof contextOf>) =>
+    context.world.events.filter(({ type }) => type === 'base.written').length
+  const emit = stopped.world.emit
+  const world = {
+    ...stopped.world,
+    emit: (event: RunEvent) => {
+      emit(event)
+      if (event.type === 'base.written') stopped.world.stop.abort(reason)
+    },
+  }
+  const options = { select: 'stg_platform__usage_limits_days', runs: () => Promise.resolve([]) }
+  await expect(build({ ...stopped, world }, options)).rejects.toBe(reason)
+  const next = contextOf(data)
+  await expect(build(next, options)).rejects.toThrow('there is no published warehouse yet')
+  expect(written(stopped)).toBeGreaterThan(0)
+  expect(written(next)).toBeGreaterThan(0)
+})
+
 it('law 3: a build adds the versions in the lake to a missing ledger', async () => {
   const { data, ledger, before } = await twoNights()
   await rm(join(data, 'state'), { recursive: true })
-  const environment = { AGENT_BASE_URL: 'http://127.0.0.1:9', AGENT_API_KEY: 'key-of-nobody' }
-  const job: RunContext = {
-    config: loadConfig({ data }, environment, data),
-    world: testWorld(NIGHT + 2 * DAY),
-    runId: 'run',
-    deadline: NIGHT + 3 * DAY,
-  }
+  const job = contextOf(data)
   // nothing was published yet, so it ends once base is written
   const options = { select: 'stg_platform__usage_limits_days', runs: () => Promise.resolve([]) }
   await expect(build(job, options)).rejects.toThrow('there is no published warehouse yet')
