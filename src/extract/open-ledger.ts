@@ -5,8 +5,15 @@ import type { Warn } from '../lib/world.ts'
 import { sha256AsLanded } from '../lake/merged.ts'
 import { someOf } from '../lib/text.ts'
 import { quarantineFolder, versionPath } from '../lake/layout.ts'
-import { rawDays, versionsIn, type RawDay } from '../lake/raw-days.ts'
-import { intervalKey, LedgerFile, readJournal, type Interval, type Ledger } from '../lake/ledger.ts'
+import { knownDays, rawDays, versionsIn, type RawDay } from '../lake/raw-days.ts'
+import {
+  intervalKey,
+  LedgerFile,
+  readJournal,
+  type Interval,
+  type JournalState,
+  type Ledger,
+} from '../lake/ledger.ts'
 import {
   intervalsWithoutFile,
   quarantine,
@@ -119,8 +126,6 @@ export function listedDays(days: readonly Pick<RawDay, 'resource' | 'day'>[]): s
   return someOf(days.map(({ resource, day }) => `${resource} ${day}`))
 }
 
-type JournalState = Pick<LedgerFile, 'intervals' | 'forgotten'>
-
 /**
  * Rebuilds an organisation's ledger from the lake. What the lake does not record (later
  * rechecks, failures, missing files) is kept from the existing ledger, as far as it agrees
@@ -135,18 +140,13 @@ export async function rebuildLedger(
 ): Promise<number> {
   await tidyMergedFiles(dataFolder, orgId, warn)
   const ledger = await LedgerFile.open(dataFolder, orgId, warn)
-  const { intervals, forgotten } = ledger
-  const days = new Map<string, RawDay>()
-  for (const { resource, day, file } of [...intervals.values(), ...forgotten.values()])
-    if (file !== null) days.set(intervalKey(resource, day), { resource, day, versions: [] })
-  for (const day of await rawDays(dataFolder, orgId))
-    days.set(intervalKey(day.resource, day.day), day)
-  const { found, gone, damaged } = await readDays(dataFolder, orgId, [...days.values()], ledger)
+  const days = await knownDays(dataFolder, orgId, ledger)
+  const { found, gone, damaged } = await readDays(dataFolder, orgId, days, ledger)
   for (const each of damaged) warn(await quarantine(dataFolder, orgId, each))
   await ledger.forget(gone)
   await ledger.record(
     found.filter((each) => {
-      return !isDeepStrictEqual(each, intervals.get(intervalKey(each.resource, each.day)))
+      return !isDeepStrictEqual(each, ledger.intervals.get(intervalKey(each.resource, each.day)))
     }),
   )
   return damaged.filter(({ isStray }) => isStray !== true).length

@@ -133,6 +133,9 @@ export class LedgerFile {
   }
 }
 
+/** What a ledger says of its days, whether it is open or was only read. */
+export type JournalState = Pick<LedgerFile, 'intervals' | 'forgotten'>
+
 /** The organisations with a ledger. Files with other names are ignored. */
 export async function knownOrganisations(dataFolder: string): Promise<string[]> {
   const names = await namesEnding(join(dataFolder, 'state', 'ledger'), '.ndjson')

@@ -1,9 +1,9 @@
 import { basename, join } from 'node:path'
 import { z } from 'zod'
 import { Database } from '../lib/duckdb.ts'
-import { rawFolder, versionTime, pastFolder } from './layout.ts'
-import { versionsUpTo } from './raw-days.ts'
-import { intervalKey, LedgerFile, type Interval, type Ledger } from './ledger.ts'
+import { rawFolder, versionTime, pastFolder, quarantineFolder } from './layout.ts'
+import { knownDays, versionsIn, versionsUpTo, type RawDay } from './raw-days.ts'
+import { intervalKey, LedgerFile, readJournal, type Interval, type Ledger } from './ledger.ts'
 import { rowsSql, metadataSql } from './merged.ts'
 import { isOfUsers } from './resources.ts'
 import { processLimits } from '../lib/machine.ts'
@@ -14,26 +14,26 @@ import { entityRows, intervalRows, knownRange, type IntervalRow } from './interv
 
 /**
  * The ledger as of `at` (milliseconds since the epoch, by the platform's clock): each day with
- * the version that was current then; days that landed later are left out. It lacks what the
- * lake does not record: failures, and later rechecks that found nothing new.
+ * the version that was current then, whatever happened to later ones. Days that landed later are
+ * left out, and so are those whose version is no longer in the lake. It lacks what the lake does
+ * not record: failures, and later rechecks that found nothing new.
  */
 export async function ledgerAsOf(dataFolder: string, orgId: string, at: number): Promise<Ledger> {
   const known: Known[] = []
-  for (const interval of (await LedgerFile.read(dataFolder, orgId)).values()) {
-    const { resource, day, file, fetchedAt } = interval
-    if (file === null) continue
-    const folder = rawFolder(dataFolder, orgId, resource, day)
-    const files = versionsUpTo(folder, file).filter((name) => versionTime(name) <= at)
-    const last = files.at(-1)
-    if (last === undefined) continue
-    const isPast = last !== file || (fetchedAt ?? 0) > at
-    known.push({ interval, path: join(folder, last), versions: files.length, isPast })
+  for (const { resource, day, versions, current, lost } of await landedDays(dataFolder, orgId)) {
+    const then = versions.filter((name) => versionTime(name) <= at)
+    const file = then.at(-1)
+    if (file === undefined || lost.has(file)) continue
+    const path = join(rawFolder(dataFolder, orgId, resource, day), file)
+    const recorded = current?.file === file ? current : undefined
+    const isPast = (recorded?.fetchedAt ?? Infinity) > at
+    known.push({ resource, day, path, versions: then.length, recorded, isPast })
   }
   const facts = await factsOf(known.filter(({ isPast }) => isPast).map(({ path }) => path))
   return new Map(
-    known.map(({ interval, path, versions, isPast }) => {
-      const then = isPast ? intervalThen(interval, path, facts.get(path)) : interval
-      return [intervalKey(then.resource, then.day), { ...then, versions, error: null }]
+    known.map((each) => {
+      const { resource, day, path } = each
+      return [intervalKey(resource, day), intervalThen(each, facts.get(path))]
     }),
   )
 }
@@ -45,21 +45,51 @@ export async function firstLanding(
 ): Promise<number | undefined> {
   let first: number | undefined
   for (const orgId of orgIds) {
-    for (const { resource, day, file } of (await LedgerFile.read(dataFolder, orgId)).values()) {
-      if (file === null) continue
-      const [oldest = file] = versionsUpTo(rawFolder(dataFolder, orgId, resource, day), file)
-      first = Math.min(first ?? Infinity, versionTime(oldest))
+    for (const { versions, lost } of await landedDays(dataFolder, orgId)) {
+      const oldest = versions.find((file) => !lost.has(file))
+      if (oldest !== undefined) first = Math.min(first ?? Infinity, versionTime(oldest))
     }
   }
   return first
 }
 
-/** A day, and its version at the time. */
+/** A day that landed at least once. */
+interface LandedDay extends RawDay {
+  /** Undefined while the day is missing. */
+  readonly current: Interval | undefined
+  /**
+   * Versions that are not in the lake, because they were damaged or gone. The current one does not
+   * count: it is verified when it is read.
+   */
+  readonly lost: ReadonlySet<string>
+}
+
+/** The days that landed, with their versions up to the last current one, which may be lost. */
+async function landedDays(dataFolder: string, orgId: string): Promise<LandedDay[]> {
+  const journal = await readJournal(dataFolder, orgId)
+  return (await knownDays(dataFolder, orgId, journal)).flatMap((known) => {
+    const { resource, day, versions: inLake } = known
+    const key = intervalKey(resource, day)
+    const current = journal.intervals.get(key)
+    const failed = versionsIn(quarantineFolder(dataFolder, orgId, resource, day))
+    const last = current?.file ?? journal.forgotten.get(key)?.file ?? failed.at(-1)
+    if (last === undefined) return []
+    const versions = versionsUpTo(inLake, last)
+    const isLost = (file: string): boolean => file !== current?.file && !inLake.includes(file)
+    return [{ resource, day, versions, current, lost: new Set(versions.filter(isLost)) }]
+  })
+}
+
+/** The version of a day that was current at a time. */
 interface Known {
-  readonly interval: Interval
+  readonly resource: string
+  readonly day: Day
   readonly path: string
+  /** How many had landed by then. */
   readonly versions: number
-  /** Whether the ledger's interval describes a later state. */
+  /** The ledger's interval, if it has this version. */
+  readonly recorded: Interval | undefined
+  /** Whether it describes a later state, or there is none. */
   readonly isPast: boolean
 }
 
@@ -72,17 +102,24 @@ const facts = z.object({
 
 type Facts = z.infer<typeof facts>
 
-function intervalThen(interval: Interval, path: string, facts?: Facts): Interval {
+function intervalThen(known: Known, facts?: Facts): Interval {
+  const { resource, day, path, versions, recorded, isPast } = known
+  if (recorded !== undefined && !isPast) return { ...recorded, versions, error: null }
   const { request_id: requestId = null, row_count: rows = 0, users = 0 } = facts ?? {}
   const file = basename(path)
   return {
-    ...interval,
-    file,
+    resource,
+    day,
     status: rows === 0 ? 'empty' : 'landed',
     fetchedAt: versionTime(file),
-    rowCount: isOfUsers(interval.resource) ? users : rows,
+    rowCount: isOfUsers(resource) ? users : rows,
+    versions,
+    attempts: versions,
     requestId,
-    ...(file === interval.file ? {} : { sha256: null, digest: null }),
+    file,
+    sha256: recorded?.sha256 ?? null,
+    digest: recorded?.digest ?? null,
+    error: null,
   }
 }
 

@@ -1,6 +1,7 @@
 import { basename, join } from 'node:path'
 import { isDay, type Day } from '../lib/day.ts'
 import { foldersIn, rawOf, resourcesInLake, versionTime } from './layout.ts'
+import { intervalKey, type JournalState } from './ledger.ts'
 import { mergedIn, monthFolder, namesIn, type MergedFile, rowsSql } from './merged.ts'
 import { z } from 'zod'
 import { Database } from '../lib/duckdb.ts'
@@ -11,9 +12,11 @@ import { statement, fill } from '../lib/package.ts'
  * A day's versions up to the current one, oldest first. If two were fetched in the same
  * millisecond, the later name wins. Files newer than the current version are not recorded yet
  * and are left out.
+ *
+ * @param versions oldest first.
  */
-export function versionsUpTo(folder: string, current: string): string[] {
-  const earlier = versionsIn(folder).filter((name) => versionTime(name) < versionTime(current))
+export function versionsUpTo(versions: readonly string[], current: string): string[] {
+  const earlier = versions.filter((name) => versionTime(name) < versionTime(current))
   const latest = new Map(earlier.map((name) => [versionTime(name), name]))
   return [...latest.values(), current]
 }
@@ -63,6 +66,20 @@ export async function rawDays(dataFolder: string, orgId: string): Promise<RawDay
     }
   }
   return days
+}
+
+/** All days that landed: those that the ledger names, also without a version, and those in the lake. */
+export async function knownDays(
+  dataFolder: string,
+  orgId: string,
+  { intervals, forgotten }: JournalState,
+): Promise<RawDay[]> {
+  const days = new Map<string, RawDay>()
+  for (const { resource, day, file } of [...intervals.values(), ...forgotten.values()])
+    if (file !== null) days.set(intervalKey(resource, day), { resource, day, versions: [] })
+  for (const day of await rawDays(dataFolder, orgId))
+    days.set(intervalKey(day.resource, day.day), day)
+  return [...days.values()]
 }
 
 export async function mergedFiles(

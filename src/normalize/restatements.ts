@@ -1,6 +1,6 @@
 import { identifier, literal, type Database } from '../lib/duckdb.ts'
 import { rawFolder, versionTime } from '../lake/layout.ts'
-import { versionsUpTo } from '../lake/raw-days.ts'
+import { versionsIn, versionsUpTo } from '../lake/raw-days.ts'
 import { isAnalytics, isFieldset, isList, RESOURCES, type Shape } from '../lake/resources.ts'
 import { statement, fill } from '../lib/package.ts'
 import { BATCH_STATEMENTS, type DaySource, MACROS, parsedSql } from './batch.ts'
@@ -65,7 +65,7 @@ function restatedDays({ dataFolder, orgId, ledger }: NormalizeOptions): DaySourc
   const days: DaySource[] = []
   for (const { resource, day, file, versions } of ledger.values()) {
     if (file === null || versions < 2 || !isAnalytics(resource)) continue
-    const files = versionsUpTo(rawFolder(dataFolder, orgId, resource, day), file)
+    const files = versionsUpTo(versionsIn(rawFolder(dataFolder, orgId, resource, day)), file)
     if (isRestated({ files })) days.push({ orgId, resource, day, files })
   }
   return days

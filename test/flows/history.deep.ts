@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises'
+import { readdir, rm, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { startEmulator } from '../../src/emulator/emulator.ts'
@@ -145,8 +145,22 @@ describe('build --as-of', () => {
     expect(await publishedIn(data)).toEqual(second)
     expect(await status()).not.toContain('as it was known')
     expect(await readdir(join(data, 'state'))).not.toContain('as-of')
+
+    // the day is missing now, and was not on the first night
+    await damageNewest(join(data, 'lake/raw/activity/org=org_demo/date=2026-02-02'))
+    await rm(join(data, 'lake/base/activity_days'), { recursive: true })
+    const hurt = await command(['build', '--log', 'none'], environment)
+    expect(hurt, hurt.err).toMatchObject({ code: 3 })
+    await build('--as-of', '2026-02-03T20:00:00Z')
+    expect(await publishedIn(data)).toEqual(first)
   })
 })
+
+/** Cuts off the end of a day's second version. */
+async function damageNewest(folder: string): Promise<void> {
+  const [, second = ''] = (await readdir(folder)).sort()
+  await truncate(join(folder, second), 100)
+}
 
 type Marts = Readonly<Record<string, readonly Row[]>>
 

@@ -1,10 +1,14 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { quarantineDamaged } from '../../src/extract/damaged-files.ts'
 import { parseDay } from '../../src/lib/days.ts'
 import { firstLanding, ledgerAsOf } from '../../src/lake/point-in-time.ts'
 import { intervalKey, LedgerFile } from '../../src/lake/ledger.ts'
 import { Lake, ORG } from '../support/lake.ts'
 
-const USERS = intervalKey('users', parseDay('2026-01-14', 'the day'))
+const DAY = parseDay('2026-01-14', 'the day')
+const USERS = intervalKey('users', DAY)
 
 /** Three versions of a day of users, and a day of activity that landed with the second. */
 async function threeNights(): Promise<Lake> {
@@ -16,6 +20,17 @@ async function threeNights(): Promise<Lake> {
   await lake.land('users', '2026-01-14', '2026-01-17T03:00:00Z', [user('a')])
   return lake
 }
+
+/** Moves the current version of the day of users to quarantine, as a build does with a damaged one. */
+async function quarantineNewest({ data }: Lake): Promise<void> {
+  const ledger = await LedgerFile.read(data, ORG)
+  const { resource = '', day = DAY, file = '' } = ledger.get(USERS) ?? {}
+  const files = [{ resource, day, file: file ?? '' }]
+  expect(await quarantineDamaged(data, ORG, files, ledger, () => undefined)).toHaveLength(1)
+}
+
+const usersAsOf = async ({ data }: Lake, at: string) =>
+  (await ledgerAsOf(data, ORG, Date.parse(at))).get(USERS)
 
 describe('the ledger at a point in time', () => {
   it('has the version of that time with its users and its request, and no later day', async () => {
@@ -52,10 +67,41 @@ describe('the ledger at a point in time', () => {
     const ledger = await ledgerAsOf(lake.data, ORG, Date.parse('2026-01-17T04:00:00Z'))
     expect(ledger.get(USERS)?.fetchedAt).toBe(Date.parse('2026-01-17T03:00:00Z'))
   })
+
+  it.each([
+    ['and the day is missing', async () => Promise.resolve()],
+    [
+      'and the ledger is lost',
+      ({ data }: Lake) => rm(join(data, 'state', 'ledger'), { recursive: true }),
+    ],
+    [
+      'and the day has landed again',
+      (lake: Lake) => lake.land('users', '2026-01-14', '2026-01-18T03:00:00Z', [{ user_id: 'c' }]),
+    ],
+  ])('has the version of that time if the newest is in quarantine %s', async (_, then) => {
+    const lake = await threeNights()
+    const [first, second] = ['2026-01-16T02:00:00Z', '2026-01-16T03:00:00Z']
+    const before = [await usersAsOf(lake, first), await usersAsOf(lake, second)]
+    await quarantineNewest(lake)
+    await then(lake)
+    expect([await usersAsOf(lake, first), await usersAsOf(lake, second)]).toEqual(before)
+  })
+
+  it('lacks a day whose version of that time is in quarantine', async () => {
+    const lake = await threeNights()
+    await quarantineNewest(lake)
+    expect(await usersAsOf(lake, '2026-01-17T03:00:00Z')).toBeUndefined()
+  })
 })
 
 it('the first landing is the time of the oldest version', async () => {
   const lake = await threeNights()
   expect(await firstLanding(lake.data, [ORG])).toBe(Date.parse('2026-01-15T03:00:00Z'))
   expect(await firstLanding(lake.data, ['another'])).toBeUndefined()
+})
+
+it('the first landing may be that of a day whose newest version is in quarantine', async () => {
+  const lake = await threeNights()
+  await quarantineNewest(lake)
+  expect(await firstLanding(lake.data, [ORG])).toBe(Date.parse('2026-01-15T03:00:00Z'))
 })
