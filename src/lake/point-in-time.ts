@@ -15,8 +15,9 @@ import { entityRows, intervalRows, knownRange, type IntervalRow } from './interv
 /**
  * The ledger as of `at` (milliseconds since the epoch, by the platform's clock): each day with
  * the version that was current then, whatever happened to later ones. Days that landed later are
- * left out, and so are those whose version is no longer in the lake. It lacks what the lake does
- * not record: failures, and later rechecks that found nothing new.
+ * left out, and so are those whose version is no longer in the lake: no earlier one takes its
+ * place. It lacks what the lake does not record: failures, and later rechecks that found nothing
+ * new.
  */
 export async function ledgerAsOf(dataFolder: string, orgId: string, at: number): Promise<Ledger> {
   const known: Known[] = []
@@ -25,9 +26,10 @@ export async function ledgerAsOf(dataFolder: string, orgId: string, at: number):
     const file = then.at(-1)
     if (file === undefined || lost.has(file)) continue
     const path = join(rawFolder(dataFolder, orgId, resource, day), file)
+    const inLake = then.filter((name) => !lost.has(name)).length
     const recorded = current?.file === file ? current : undefined
     const isPast = (recorded?.fetchedAt ?? Infinity) > at
-    known.push({ resource, day, path, versions: then.length, recorded, isPast })
+    known.push({ resource, day, path, versions: inLake, recorded, isPast })
   }
   const facts = await factsOf(known.filter(({ isPast }) => isPast).map(({ path }) => path))
   return new Map(
@@ -74,7 +76,7 @@ async function landedDays(dataFolder: string, orgId: string): Promise<LandedDay[
     const failed = versionsIn(quarantineFolder(dataFolder, orgId, resource, day))
     const last = current?.file ?? journal.forgotten.get(key)?.file ?? failed.at(-1)
     if (last === undefined) return []
-    const versions = versionsUpTo(inLake, last)
+    const versions = versionsUpTo([...inLake, ...failed].sort(), last)
     const isLost = (file: string): boolean => file !== current?.file && !inLake.includes(file)
     return [{ resource, day, versions, current, lost: new Set(versions.filter(isLost)) }]
   })
@@ -85,7 +87,7 @@ interface Known {
   readonly resource: string
   readonly day: Day
   readonly path: string
-  /** How many had landed by then. */
+  /** How many of those that had landed by then are in the lake. */
   readonly versions: number
   /** The ledger's interval, if it has this version. */
   readonly recorded: Interval | undefined

@@ -87,10 +87,15 @@ describe('the ledger at a point in time', () => {
     expect([await usersAsOf(lake, first), await usersAsOf(lake, second)]).toEqual(before)
   })
 
-  it('lacks a day whose version of that time is in quarantine', async () => {
+  it('lacks a day whose version of that time is in quarantine, also after it has landed again', async () => {
     const lake = await threeNights()
+    const at = '2026-01-17T03:00:00Z'
     await quarantineNewest(lake)
-    expect(await usersAsOf(lake, '2026-01-17T03:00:00Z')).toBeUndefined()
+    expect(await usersAsOf(lake, at)).toBeUndefined()
+    await lake.land('users', '2026-01-14', '2026-01-18T03:00:00Z', [{ user_id: 'c' }])
+    expect(await usersAsOf(lake, at)).toBeUndefined()
+    const again = { rowCount: 1, versions: 3 } // two before, and this one
+    expect(await usersAsOf(lake, '2026-01-18T03:00:00Z')).toMatchObject(again)
   })
 })
 
