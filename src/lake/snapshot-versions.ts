@@ -73,5 +73,14 @@ export async function quarantineSnapshot(
   { path }: SnapshotVersion,
 ): Promise<string> {
   const place = path.slice(snapshotsFolder(dataFolder).length + 1)
-  return moveAside(path, join(dataFolder, 'quarantine', 'snapshots', place))
+  return moveAside(path, join(quarantineOf(dataFolder), place))
+}
+
+/** Whether damaged versions of the snapshot are in quarantine. */
+export async function hasQuarantined(dataFolder: string, name: string): Promise<boolean> {
+  return (await listIfThere(join(quarantineOf(dataFolder), pathSegment(name)))).length > 0
+}
+
+function quarantineOf(dataFolder: string): string {
+  return join(dataFolder, 'quarantine', 'snapshots')
 }

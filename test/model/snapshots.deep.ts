@@ -1,8 +1,12 @@
 import { readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { loadProject, listModels } from '../../src/model/index.ts'
+import { putBack } from '../../src/lake/published.ts'
+import { readRecords } from '../../src/lake/published-record.ts'
+import type { Database } from '../../src/lib/duckdb.ts'
 import { makeWritable } from '../../src/lib/files.ts'
+import { loadProject, listModels } from '../../src/model/index.ts'
+import { writeRecord } from '../../src/model/publish/meta.ts'
 import { holdOpen } from '../support/helpers.ts'
 import { Bench, writeFiles, type Files } from './fixture.ts'
 
@@ -246,6 +250,70 @@ describe('a snapshot', () => {
     expect(await versionsOf(bench)).toHaveLength(1)
   })
 })
+
+describe('a snapshot after a build of an earlier time', () => {
+  it('whose last version is damaged is continued from the previous version', async () => {
+    const bench = await Bench.open()
+    await bench.build(kept(FIRST))
+    const [begun] = await bench.rows(beginning)
+    await bench.build(kept(SECOND))
+    await buildPast(bench, kept(FIRST))
+    expect(await bench.rows(beginning)).not.toEqual([begun]) // it has a history of its own
+    await truncate(await lastVersion(bench), 100)
+    await bench.build(kept(SECOND))
+    expect(await bench.rows(beginning)).toEqual([begun])
+    expect(await bench.rows(history)).toHaveLength(4)
+  })
+
+  it.each([
+    ['the file of the past', () => Promise.resolve()],
+    ['that file, changed', (bench: Bench) => bench.tamper('drop table fct_moves')],
+  ])('is not begun again from %s if its only version is damaged', async (_, change) => {
+    const bench = await Bench.open()
+    await bench.build(kept(FIRST))
+    const [begun] = await bench.rows(beginning)
+    await buildPast(bench, kept(FIRST))
+    await change(bench)
+    await truncate(await lastVersion(bench), 100)
+    const failing = () =>
+      expect(bench.build(kept(SECOND), { runId: 'run-3' })).rejects.toMatchObject({
+        message: expect.stringContaining('teams_history has no intact version') as string,
+        hint: expect.stringContaining('agent-warehouse rollback') as string,
+      })
+    await failing()
+    await failing()
+    const [record] = await readRecords(bench.target)
+    if (record !== undefined) await putBack(bench.target, record)
+    await bench.build(kept(SECOND), { runId: 'run-4' })
+    expect(await bench.rows(beginning)).toEqual([begun])
+    expect(await bench.rows(history)).toHaveLength(4)
+  })
+
+  it('begins with the first build of the latest data', async () => {
+    const bench = await Bench.open()
+    await buildPast(bench, kept(FIRST))
+    const [begun] = await bench.rows(beginning)
+    await bench.build(kept(SECOND))
+    expect(await bench.rows(beginning)).not.toEqual([begun])
+    expect(await bench.rows(history)).toHaveLength(2)
+  })
+})
+
+/** When the history begins. */
+const beginning = 'select cast(min(dbt_valid_from) as varchar) as at from snapshots.teams_history'
+
+/** Publishes the warehouse of a time before every version of the snapshot, and keeps the other. */
+async function buildPast(bench: Bench, files: Files): Promise<void> {
+  const asOf = Date.UTC(2026, 0, 1)
+  const provenance = { runId: 'run-2', builtAt: Date.UTC(2026, 0, 31), asOf }
+  const none = async function* () {}
+  const meta = (db: Database) => writeRecord(db, none(), [], provenance)
+  await bench.build(files, { asOf, meta, runId: 'run-2', keep: 1 })
+}
+
+async function lastVersion(bench: Bench): Promise<string> {
+  return join(bench.data, 'snapshots', 'teams_history', (await versionsOf(bench)).at(-1) ?? '')
+}
 
 async function versionsOf(bench: Bench): Promise<string[]> {
   return (await readdir(join(bench.data, 'snapshots', 'teams_history'))).sort()

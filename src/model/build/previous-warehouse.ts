@@ -23,7 +23,13 @@ import {
   type PublishedRecord,
   type Verdict,
 } from '../../lake/published-record.ts'
-import { adoptSnapshots, findLacking, unreadableHistory } from '../engines/snapshots.ts'
+import {
+  adoptSnapshots,
+  findLacking,
+  lostHistory,
+  unreadableHistory,
+  type Lack,
+} from '../engines/snapshots.ts'
 import { sparkVersion } from '../engines/spark-submit.ts'
 import type { ModelNode } from '../project/types.ts'
 import { emptyState, readPublishedState, type PublishedState } from '../publish/meta.ts'
@@ -118,19 +124,23 @@ function verdictOn(copied: Copied, target: string): Promise<Verdict> {
 
 /**
  * Takes the histories that snapshots lack from the copy. If the file was changed, takes only
- * histories without a version.
+ * histories without a version; from a file of the past, none.
+ *
+ * @throws AppError if there is no other source for a history that had versions.
  */
 async function adopt(
   build: RunningBuild,
-  lacking: ReadonlyMap<ModelNode, 'missing' | 'damaged'>,
+  lacking: ReadonlyMap<ModelNode, Lack>,
   copied: Copied,
   isVerified: boolean,
 ): Promise<void> {
-  const all = [...lacking].filter(([, why]) => isVerified || why === 'missing')
+  const all = [...lacking].filter(([, why]) => isVerified || why !== 'damaged')
   const nodes = all.map(([node]) => node)
   if (nodes.length === 0) return
   if (!isFile(copied)) throw unreadableHistory(nodes, copied?.message ?? 'it is not a file')
-  await adoptSnapshots(build, copied.path, nodes)
+  if (await adoptSnapshots(build, copied.path, nodes)) return
+  const lost = nodes.filter((node) => lacking.get(node) === 'lost')
+  if (lost.length > 0) throw lostHistory(lost)
 }
 
 function changed(target: string, reason: string): string {

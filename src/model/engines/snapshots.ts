@@ -4,6 +4,7 @@ import { Database, identifier, literal } from '../../lib/duckdb.ts'
 import { commitFile, sha256OfFile, withTemporary } from '../../lib/files.ts'
 import { statement, fill } from '../../lib/package.ts'
 import {
+  hasQuarantined,
   quarantineSnapshot,
   snapshotDamage,
   snapshotPath,
@@ -16,15 +17,21 @@ import type { ModelNode, SnapshotRule } from '../project/types.ts'
 type SnapshotPlace = Pick<RunningBuild, 'target' | 'asOf' | 'now' | 'warn'>
 
 /**
+ * Why a snapshot lacks its history: it never had a version, its last versions are damaged, or all
+ * of them.
+ */
+export type Lack = 'missing' | 'damaged' | 'lost'
+
+/**
  * The snapshots whose history must be read from the published file: those without
  * a version, and those whose last version is damaged, which is moved to quarantine.
  */
 export async function findLacking(
   { target, warn }: SnapshotPlace,
   nodes: readonly ModelNode[],
-): Promise<Map<ModelNode, 'missing' | 'damaged'>> {
+): Promise<Map<ModelNode, Lack>> {
   const dataFolder = dirname(target)
-  const lacking = new Map<ModelNode, 'missing' | 'damaged'>()
+  const lacking = new Map<ModelNode, Lack>()
   for (const node of nodes) {
     const versions = await snapshotVersions(dataFolder, node.name)
     for (let last = versions.pop(); last !== undefined; last = versions.pop()) {
@@ -35,30 +42,40 @@ export async function findLacking(
         `snapshot ${node.name}: ${basename(last.path)}: ${damage}; moved to ${moved}; ` +
           `the history continues from the published file, or from the previous version`,
       )
-      lacking.set(node, versions.length === 0 ? 'missing' : 'damaged')
+      lacking.set(node, 'damaged')
     }
-    if ((await snapshotVersions(dataFolder, node.name)).length === 0) lacking.set(node, 'missing')
+    if ((await snapshotVersions(dataFolder, node.name)).length > 0) continue
+    lacking.set(node, (await hasQuarantined(dataFolder, node.name)) ? 'lost' : 'missing')
   }
   return lacking
 }
 
 /**
  * Writes a version of each snapshot that has a table in the file at `path`, a copy of the
- * published one.
+ * published one. Writes none if that is a file of the past, whose history is an earlier one.
  *
+ * @returns whether the file is not one of the past.
  * @throws AppError if the file, which holds the only history, cannot be read.
  */
 export async function adoptSnapshots(
   place: SnapshotPlace,
   path: string,
   nodes: readonly ModelNode[],
-): Promise<void> {
+): Promise<boolean> {
   try {
     await using db = await Database.open(path, { readOnly: true })
+    if (await isOfPast(db)) return false
     for (const node of nodes) if (await isThere(db, node)) await saveSnapshot(db, node, place)
+    return true
   } catch (error) {
     throw unreadableHistory(nodes, messageOf(error))
   }
+}
+
+/** Whether the file was built with `--as-of`, as it says itself: a changed file has no record. */
+async function isOfPast(db: Database): Promise<boolean> {
+  if (!(await isThere(db, { schema: 'meta', name: 'build' }))) return false
+  return (await db.rows('from meta.build')).some((row) => row['as_of'] != null)
 }
 
 export function unreadableHistory(nodes: readonly ModelNode[], reason: string): AppError {
@@ -66,6 +83,15 @@ export function unreadableHistory(nodes: readonly ModelNode[], reason: string): 
   const problem = `holds the only history of ${names}, and cannot be read: ${reason}`
   return new AppError(`the published warehouse ${problem}`, {
     hint: 'Close programs that have it open, or put a file of published/ in its place. To discard the history, move the warehouse away, then build again.',
+  })
+}
+
+/** For snapshots whose versions are all in quarantine, while a file of the past is published. */
+export function lostHistory(nodes: readonly ModelNode[]): AppError {
+  const names = nodes.map(({ name }) => name).join(', ')
+  const problem = `${names} has no intact version`
+  return new AppError(`${problem}, and the warehouse built with --as-of has an earlier history`, {
+    hint: 'Publish the file before it (agent-warehouse rollback), or restore a version in snapshots/ from a backup, then build again. To discard the history, move the warehouse away, then build again.',
   })
 }
 
@@ -176,7 +202,10 @@ function expressions(
   }
 }
 
-async function isThere(db: Database, { schema, name }: ModelNode): Promise<boolean> {
+async function isThere(
+  db: Database,
+  { schema, name }: Pick<ModelNode, 'schema' | 'name'>,
+): Promise<boolean> {
   const tables = await db.rows(
     `select 1 from duckdb_tables() where database_name = current_database()
       and schema_name = $schema and table_name = $name`,
