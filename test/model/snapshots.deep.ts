@@ -1,5 +1,5 @@
 import { readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { putBack } from '../../src/lake/published.ts'
 import { readRecords } from '../../src/lake/published-record.ts'
@@ -287,6 +287,21 @@ describe('a snapshot after a build of an earlier time', () => {
     await bench.build(kept(SECOND), { runId: 'run-4' })
     expect(await bench.rows(beginning)).toEqual([begun])
     expect(await bench.rows(history)).toHaveLength(4)
+  })
+
+  it('is not read from a damaged version of that time', async () => {
+    const bench = await Bench.open()
+    await bench.build(kept(FIRST))
+    const path = await lastVersion(bench)
+    await bench.build(kept(SECOND))
+    await truncate(path, 100)
+    const between = Date.UTC(2026, 0, 31, 2, 0, 0, 100)
+    const files = await readdir(bench.data)
+    await expect(bench.build(kept(FIRST), { asOf: between })).rejects.toMatchObject({
+      message: `the past cannot be built: snapshot teams_history: ${basename(path)}: its SHA-256 is not the recorded one`,
+      hint: expect.stringContaining('from a backup') as string,
+    })
+    expect(await readdir(bench.data)).toEqual(files)
   })
 
   it('begins with the first build of the latest data', async () => {

@@ -95,7 +95,11 @@ export function lostHistory(nodes: readonly ModelNode[]): AppError {
   })
 }
 
-/** Loads the last version of the snapshot into the database; creates no table if there is none. */
+/**
+ * Loads the last version of the snapshot into the database; creates no table if there is none.
+ *
+ * @throws AppError for a damaged version of the past: only the newest one was verified before.
+ */
 export async function loadSnapshot(
   db: Database,
   node: ModelNode,
@@ -105,6 +109,13 @@ export async function loadSnapshot(
   const last = versions.findLast(({ writtenAt }) => asOf === null || writtenAt <= asOf)
   await db.run(`drop table if exists ${node.relation}`)
   if (last === undefined) return
+  const damage = asOf === null ? undefined : await snapshotDamage(last)
+  if (damage !== undefined) {
+    const what = `snapshot ${node.name}: ${basename(last.path)}: ${damage}`
+    throw new AppError(`the past cannot be built: ${what}`, {
+      hint: 'Restore it from a backup, or move it away: then the version before it is used.',
+    })
+  }
   await db.run(`create schema if not exists ${identifier(node.schema)};
     create table ${node.relation} as from read_parquet(${literal(last.path)})`)
 }
