@@ -20,6 +20,8 @@ import {
   type DamagedFile,
   moveAside,
 } from '../lake/quarantine.ts'
+import { bufferPath } from './land/buffer-paths.ts'
+import { witnessIn } from './land/page-buffer.ts'
 import {
   damageOfVersion,
   verifyVersions,
@@ -206,8 +208,9 @@ async function readDays(
       if (known?.file != null) gone.push(known)
       continue
     }
-    const path = versionPath(dataFolder, orgId, newest)
-    found.push(intervalOf(newest, await sha256AsLanded(path), versions.length, known))
+    const sha256 = await sha256AsLanded(versionPath(dataFolder, orgId, newest))
+    const witness = await witnessIn(bufferPath({ dataFolder, orgId }, resource, day, 'pages'))
+    found.push(intervalOf(newest, { sha256, versions: versions.length, witness }, known))
   }
   return { found, gone, damaged }
 }
@@ -253,16 +256,17 @@ export async function verifyDays(
   return { verified: opened.verified, damaged: [...damaged, ...opened.damaged] }
 }
 
+/** The interval in the ledger if it has this version. */
 function intervalOf(
   version: VerifiedVersion,
-  sha256: string,
-  versions: number,
+  found: Pick<Interval, 'sha256' | 'versions' | 'witness'>,
   known: Interval | undefined,
 ): Interval {
   const { rows, ...seen } = version
+  const { versions } = found
   if (known?.file === seen.file && known.digest === seen.digest) return { ...known, versions }
   const status = rows === 0 ? 'empty' : 'landed'
-  return { ...seen, status, versions, attempts: versions, sha256, error: null }
+  return { ...seen, ...found, status, attempts: versions, error: null }
 }
 
 /**

@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
+import { IntervalRecorder } from '../../src/extract/land/interval-recorder.ts'
 import { RESOURCES } from '../../src/lake/resources.ts'
 import { DeferredError } from '../../src/lib/errors.ts'
 import { temporaryFolder } from '../support/helpers.ts'
@@ -186,6 +187,23 @@ describe('the consistency check', () => {
     await sync(paged, data)
     expect(await unverified(data)).toEqual([])
     for (const day of open) expect(await usersIn(data, day)).toEqual(all(2))
+  })
+
+  it('law 3: is made by the next run when a run was killed before it recorded its days', async () => {
+    const [paged, data] = [await platform(), await temporaryFolder()]
+    paged.disturb = ({ day, cursor }) => {
+      if (day === LAST_DAY && cursor === 'u4') paged.n = 2
+      return undefined
+    }
+    await sync(paged, data, TOTALS)
+    const killed = vi.spyOn(IntervalRecorder.prototype, 'landed').mockRejectedValue('killed')
+    await expect(sync(paged, data, ['users'])).rejects.toBe('killed')
+    killed.mockRestore()
+    expect(await usersIn(data, LAST_DAY)).not.toEqual(all(2))
+    paged.disturb = () => undefined
+    await sync(paged, data)
+    expect(await usersIn(data, LAST_DAY)).toEqual(all(2))
+    expect(await unverified(data)).toEqual([])
   })
 
   it('leaves days unverified when totals fail, and the next run repeats it', async () => {

@@ -260,11 +260,11 @@ async function landPaginations(context: FetchContext, all: readonly Pagination[]
     const sums = { digest: content.digest, users, pages: buffer.sums }
     if (landedPages === null) await writePageSums(context, resource.name, day, sums)
     const before = recorder.interval(resource.name, day)
-    const isVerified = buffer.pages === 1 || isVerifiedAs(file, before)
-    intervals.push({ ...each, witness: isVerified ? null : (buffer.headers[0]?.witness ?? null) })
+    intervals.push({ ...each, witness: isVerifiedAs(file, before) ? null : buffer.witness })
   }
-  for (const { buffer } of paginations) buffer.discard()
   if (intervals.length > 0) await recorder.landed(resource.name, intervals)
+  // only now: if the run is killed before, `openLedger` takes the witness from the buffer
+  for (const { buffer } of paginations) buffer.discard()
   const others = all.filter((each) => each.resource !== resource)
   await landPaginations(context, others)
 }

@@ -85,6 +85,11 @@ export class PageBuffer {
     return this.#headers.map(({ sum }) => sum)
   }
 
+  /** See Interval; null for a single page, which is one snapshot. */
+  get witness(): string | null {
+    return witnessOf(this.#headers)
+  }
+
   /** True when the last page of the day is there. */
   get isComplete(): boolean {
     return this.#headers.at(-1)?.nextCursor === null
@@ -172,6 +177,23 @@ export class PageBuffer {
       hint: 'The next run continues after the last undamaged page.',
     })
   }
+}
+
+/**
+ * The witness of the pages that an earlier run left in a page buffer, which is not changed; null
+ * if there is none.
+ */
+export async function witnessIn(path: string): Promise<string | null> {
+  if (!existsSync(path)) return null
+  const headers: PageHeader[] = []
+  for await (const { header } of verifiedPages(path)) headers.push(header)
+  return witnessOf(headers)
+}
+
+/** Of damaged pages, it is a text that no totals match. */
+function witnessOf([first, ...others]: readonly PageHeader[]): string | null {
+  if (first?.nextCursor === null && others.length === 0) return null
+  return first?.witness ?? ''
 }
 
 /** The metadata stored with the rows of a page. */

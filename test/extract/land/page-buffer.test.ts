@@ -5,7 +5,12 @@ import { describe, expect, it } from 'vitest'
 import { sumOf } from '../../../src/client/index.ts'
 import { type DayContent, lineWriter } from '../../../src/extract/land/row-lines.ts'
 import type { PageOrigin, RawRow } from '../../../src/lake/raw-days.ts'
-import { PageBuffer, type Page, type PageHeader } from '../../../src/extract/land/page-buffer.ts'
+import {
+  PageBuffer,
+  witnessIn,
+  type Page,
+  type PageHeader,
+} from '../../../src/extract/land/page-buffer.ts'
 import { temporaryFolder } from '../../support/helpers.ts'
 
 const originOf = (page: number): PageOrigin => ({
@@ -69,6 +74,23 @@ function linesOf(rows: readonly RawRow[]): string {
 }
 
 describe('a page buffer that an earlier run left', () => {
+  it('has the witness of its first page, or one that no totals match if it is damaged', async () => {
+    const path = join(await temporaryFolder(), 'buffer')
+    expect(await witnessIn(path)).toBeNull()
+    await write(path, PAGES)
+    expect(await witnessIn(path)).toBe('totals 1')
+    await truncate(path, 9)
+    expect(await witnessIn(path)).toBe('')
+    expect((await stat(path)).size).toBe(9)
+  })
+
+  it('has no witness if the day has a single page', async () => {
+    const path = join(await temporaryFolder(), 'buffer')
+    const { buffer } = await open(path)
+    buffer.addPage(pageOf([]), headerOf(1, null))
+    expect([buffer.witness, await witnessIn(path)]).toEqual([null, null])
+  })
+
   it('has the same rows, pages, cursors and content when it is opened again', async () => {
     const path = join(await temporaryFolder(), 'buffer')
     const before = await write(path, PAGES)
