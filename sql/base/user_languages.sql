@@ -6,7 +6,7 @@ languages as (
     select
         org_id,
         activity_date,
-        nullif(item.user_id, '') as user_id,
+        named(item.user_id) as user_id,
         unnest(list_distinct(item.languages)) as language,
         day_digest,
         fetched_at

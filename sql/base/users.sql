@@ -1,9 +1,9 @@
--- One row per org, day and user of `users`, and those that name no user.
+-- One row per org, day and user of `users`, plus every row that names no user.
 -- `steps/parsed.sql` makes `parsed`, with the fields in `src/lake/resources.ts`.
 select
     org_id,
     activity_date,
-    nullif(item.user_id, '') as user_id,
+    named(item.user_id) as user_id,
     nullif(item.user_email, '') as user_email,
     to_count(item.tool_calls) as tool_calls,
     to_credits(item.billable_tokens) as billable_tokens,

@@ -159,7 +159,7 @@ const ANALYTICS: Readonly<Record<string, AnalyticsEntry>> = {
       languages: ['VARCHAR'],
     },
     // rows that name no user cannot be distinguished
-    key: "nullif(item.user_id, '')",
+    key: 'named(item.user_id)',
     entities: {
       users: { key: 'user_id' },
       // a language is listed or it is not

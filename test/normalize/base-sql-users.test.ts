@@ -104,12 +104,16 @@ describe('a repeated row', () => {
     ])
   })
 
-  it('without a user id is kept', async () => {
-    const items = [{ item: { sessions: 1 } }, { item: { user_id: '', sessions: 2 } }]
+  it('without a user id, or with the placeholder of the models, is kept', async () => {
+    const ids = [undefined, '', '(unattributed)', '(unattributed)']
+    const items = ids.map((user_id, at) => ({ item: { user_id, sessions: at, languages: ['C'] } }))
     expect(await rowsOf('users', items, 'user_id', 'sessions')).toEqual([
+      [null, '0'],
       [null, '1'],
       [null, '2'],
+      [null, '3'],
     ])
+    expect(await rowsOf('user_languages', items, 'user_id')).toEqual(ids.map(() => [null]))
   })
 
   it.each([
