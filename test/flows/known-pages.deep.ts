@@ -8,7 +8,7 @@ import { quarantineFolder, rawFolder, versionName, versionTime } from '../../src
 import { versionsIn } from '../../src/lake/raw-days.ts'
 import { readPageSums } from '../../src/lake/page-sums.ts'
 import type { RunEvent } from '../../src/lib/events.ts'
-import { sendJson, temporaryFolder, type TestWorld } from '../support/helpers.ts'
+import { temporaryFolder, type TestWorld } from '../support/helpers.ts'
 import {
   LAST_DAY,
   MORNING,
@@ -42,7 +42,7 @@ const FOUR: Pages = [
 ]
 
 /** A platform that serves the pages that were set last, for every day. */
-async function platform(): Promise<{ paged: Paged; serve: (pages: Pages) => void }> {
+async function platform(comma = ','): Promise<{ paged: Paged; serve: (pages: Pages) => void }> {
   const paged = await pagedPlatform({ users: 1, perPage: 1 })
   const serve = (pages: Pages): void => {
     paged.disturb = ({ endpoint, cursor }, response) => {
@@ -52,7 +52,8 @@ async function platform(): Promise<{ paged: Paged; serve: (pages: Pages) => void
       const data = rows.map(([user, n]) => ({ user_id: user, date: DAY, sessions: n }))
       const more = at + 1 < pages.length
       const meta = { org_id: 'o', has_more: more, next_cursor: more ? `${at + 1}` : null }
-      sendJson(response, 200, { data, meta }, { date: new Date(MORNING).toUTCString() })
+      const text = JSON.stringify({ data, meta }).replaceAll('},{', `}${comma}{`)
+      response.writeHead(200, { date: new Date(MORNING).toUTCString() }).end(text)
       return true
     }
   }
@@ -158,6 +159,20 @@ describe('a day whose pages have landed before', () => {
     }
     expect(await pageBuffersIn(withRecord)).toEqual([])
   })
+
+  it.each([',', ', '])(
+    'takes the rows of pages that are the same from the lake, when rows are separated by %j',
+    async (comma) => {
+      const { paged, serve } = await platform(comma)
+      serve(FOUR)
+      const data = await temporaryFolder()
+      await recheck(paged, data)
+      serve([...FOUR.slice(0, 3), [['g', 9]]])
+      await recheck(paged, data)
+      expect(paged.cursors()).toEqual(['', '1', '2', '3'])
+      expect(await usersIn(data, DAY)).toContainEqual(['g', 9, 4, 0])
+    },
+  )
 
   it('lands as it would without a record of its pages, whatever is served each night', async () => {
     const row = fc.tuple(fc.constantFrom('a', 'b', 'c', 'd', 'e'), fc.integer({ min: 1, max: 2 }))

@@ -124,7 +124,10 @@ export class RawWriter {
     return damage === undefined ? sums : null
   }
 
-  /** The rows of a page, read from the lake; null if the version does not contain them. */
+  /**
+   * The rows of a page, read from the lake; null if the version does not contain them, or if they
+   * were served with other white space between them than a blank after each comma.
+   */
   async pageInLake(
     resource: string,
     day: Day,
@@ -136,7 +139,10 @@ export class RawWriter {
     const sql = fill(PAGE, { rows: rowsSql([path]), page: String(origin.page) })
     const rows = await this.#options.database.use((database) => database.rows(sql).catch(() => []))
     const items = rows.flatMap(({ item }) => (typeof item === 'string' ? [item] : []))
-    const isSame = sumOf(`[${items.join(',')}]`, items.length).sha256 === sum.sha256
+    // the sum is of the array as served, whose white space is not in the lake
+    const isSame = [',', ', '].some(
+      (comma) => sumOf(`[${items.join(comma)}]`, items.length).sha256 === sum.sha256,
+    )
     return isSame ? items.map(servedRow) : null
   }
 
