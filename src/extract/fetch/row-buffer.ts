@@ -94,7 +94,7 @@ export class RowBuffer {
       last,
       source: {
         rows: () => this.#rawRows(rows, last),
-        characters: rows.reduce((sum, { length }) => sum + length, 0),
+        sizeAtMost: rows.reduce((sum, { length }) => sum + length, 0),
       },
     }
   }

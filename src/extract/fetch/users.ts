@@ -155,7 +155,7 @@ async function addPages(context: FetchContext, pagination: Pagination): Promise<
   const { resource, day, buffer, users } = pagination
   const id = idOf(context, pagination)
   const witness = totalsVersion(context.recorder.intervals, day)
-  const ask = async (query: AnalyticsQuery): Promise<UsersPage> =>
+  const requestPage = async (query: AnalyticsQuery): Promise<UsersPage> =>
     ownAnswer(
       context,
       await context.client.page(
@@ -165,7 +165,7 @@ async function addPages(context: FetchContext, pagination: Pagination): Promise<
       ),
     )
   let idle = 0
-  for await (const page of userPages(ask, { first: day, last: day }, buffer.cursors)) {
+  for await (const page of userPages(requestPage, { first: day, last: day }, buffer.cursors)) {
     if (page.rows !== null) {
       if (!(await restoreEqualPages(context, pagination))) return false
       const before = users.size

@@ -139,7 +139,7 @@ export class PageBuffer {
       digest: this.#digest.value(),
       count,
       last,
-      source: { openFile, characters: this.#bytes },
+      source: { openFile, sizeAtMost: this.#bytes },
     }
   }
 

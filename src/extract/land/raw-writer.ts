@@ -253,7 +253,7 @@ export async function writeDays(
 ): Promise<Map<Day, WrittenFile>> {
   const sized = versions.map((version) => ({
     ...version,
-    bytes: version.content.source.characters,
+    bytes: version.content.source.sizeAtMost,
   }))
   const batches = packed(sized, CHARACTERS_TOGETHER)
   const written = batches.map((batch) => writeBatch(to, resource, batch))

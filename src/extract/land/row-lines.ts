@@ -130,17 +130,17 @@ export interface DayContent {
 
 /** Rows in order, or a file that already contains them as lines. */
 type RowSource = {
-  /** The number of characters of all rows, or more. */
-  readonly characters: number
+  /** The number of characters of all rows, or more, such as their bytes. */
+  readonly sizeAtMost: number
 } & ({ readonly rows: () => Iterable<RawRow> } | { readonly openFile: () => Promise<LineFile> })
 
 export function contentOf(rows: readonly RawRow[], last: PageOrigin): DayContent {
   const digest = new RowsDigest()
-  let characters = 0
+  let sizeAtMost = 0
   for (const { item } of rows) {
     digest.add(item)
-    characters += item.length
+    sizeAtMost += item.length
   }
-  const source = { rows: () => rows, characters }
+  const source = { rows: () => rows, sizeAtMost }
   return { digest: digest.value(), count: rows.length, last, source }
 }

@@ -118,7 +118,7 @@ it('a landing that fails while reading rows leaves no file', async () => {
     yield* rows(many(60_000, 100))
     throw new Error('the rows end here')
   }
-  const content = { ...contentOf([], origin), source: { rows: failing, characters: 1 } }
+  const content = { ...contentOf([], origin), source: { rows: failing, sizeAtMost: 1 } }
   try {
     const path = join(dataFolder, 'day', 'x.parquet')
     const version = { day: DAY, content, fetchedAt: origin.fetchedAt, path }
