@@ -85,7 +85,10 @@ export class ContradictionError extends BodyError {}
 /** A call that changes something was sent, and no answer says whether it did. `cause` is why. */
 export class UnknownOutcomeError extends AppError {}
 
-/** An answer with an error status. The Problem body is shown as it came. */
+/**
+ * An answer with an error status. The message says what the Problem body says, without cursors,
+ * e-mail addresses and secrets.
+ */
 export class ApiError extends AppError {
   readonly status: number
   readonly problem: Problem
@@ -97,7 +100,10 @@ export class ApiError extends AppError {
   }
 }
 
-/** 401 or 403: no other request with this credential will succeed. */
+/**
+ * 401 or 403. After a 401, no other request with this credential will succeed; after a 403, those for
+ * other resources may.
+ */
 export class RefusedError extends CredentialError {
   readonly status: number
   readonly problem: Problem

@@ -38,7 +38,10 @@ export interface FetchContext extends LandingContext {
   readonly breaker: Breaker
   readonly windowSizes: WindowSizes
   readonly confirmation: ConfirmationRule
-  /** The organisation's id as given by the first answer; null if it gave none. */
+  /**
+   * The organisation's id as given by the first answer, or by that of an earlier run if this one
+   * gave none; null if none ever did.
+   */
   readonly servedAs: string | null
 }
 
@@ -46,7 +49,7 @@ export interface FetchContext extends LandingContext {
 export class ForeignAnswerError extends ContradictionError {}
 
 /**
- * Returns the answer, unless it names another organisation than the first answer did.
+ * Returns the answer, unless it names another organisation than `servedAs`.
  *
  * @throws ForeignAnswerError
  */

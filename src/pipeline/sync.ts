@@ -31,8 +31,8 @@ export async function sync(context: RunContext, selection: SyncSelection): Promi
 }
 
 /**
- * Calls `whileWaiting` when the run begins to wait for answers. A signal is not yet in the outcome
- * (`deferredIfStopped`).
+ * Calls `whileWaiting` when the run begins to wait for answers. The outcome does not say whether a
+ * signal stopped the run: the caller adds that with `deferredIfStopped`.
  */
 export async function landAndNormalize(
   context: RunContext,

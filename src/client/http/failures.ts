@@ -30,7 +30,7 @@ function problemOf({ body, headers }: WholeResponse): Problem {
   }
 }
 
-/** The error that an answer with status 400 or above becomes. */
+/** The error that an answer with a status outside 2xx becomes. */
 export function failureOf(method: string, path: string, response: WholeResponse): Error {
   const problem = problemOf(response)
   const { status } = response

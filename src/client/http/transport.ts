@@ -176,7 +176,10 @@ export class Transport {
     return Math.ceil(Math.min(timeoutMs, deadline - sentAt))
   }
 
-  /** The body as it comes. Reports the request when the body has ended, is abandoned, or breaks off. */
+  /**
+   * The body as it comes. Reports the request as finished when the body has ended or is abandoned;
+   * if it breaks off, only the governor hears of it.
+   */
   async *#watched(
     call: Call,
     sentAt: number,

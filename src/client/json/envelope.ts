@@ -83,8 +83,8 @@ export function sliceWhole(text: string): ServedRow {
 }
 
 /**
- * Checks the metadata of an analytics answer: the range in `meta` is the requested one, and
- * a page of users has a `meta` that says whether it is the last. Otherwise a stale cache, or
+ * Checks the metadata of an analytics answer: the range in `meta`, if there is one, is the requested
+ * one, and a page of users has a `meta`, to say whether it is the last. Otherwise a stale cache, or
  * a platform that silently cuts a wide range, would make days look empty without an error.
  *
  * `path` is path and query of the request; `rest` is the document without its rows.

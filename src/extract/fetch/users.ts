@@ -197,7 +197,8 @@ function userOf({ text, value }: ServedRow): string {
 }
 
 /**
- * Called when a page differs from the landed day: reads the rows of earlier pages from the lake.
+ * Called with each page that is parsed, and when the day has fewer pages: unless the buffer has the
+ * rows of all its pages, reads those of the pages that equal the landed ones from the lake.
  *
  * @returns true if the buffer now has the rows of all its pages; false if the lake does not hold
  *   them: then the buffer is empty, and the day starts again.

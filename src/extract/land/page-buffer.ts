@@ -123,7 +123,8 @@ export class PageBuffer {
   }
 
   /**
-   * The content to land. It can be read until the buffer is discarded.
+   * The content to land. It can be read until the buffer is discarded. Digest and count do not
+   * include known rows: if all pages are known, the caller takes both from the landed pages.
    *
    * @throws RangeError when no page was added.
    */
@@ -201,7 +202,10 @@ export interface PageHeader {
   readonly origin: PageOrigin
   /** The cursor for the next page; null on the last page. */
   readonly nextCursor: string | null
-  /** The versions of the day's totals when the page was requested. Only the first page's is used. */
+  /**
+   * The versions of the day's totals when the run began to request pages of the day. Only the first
+   * page's is used.
+   */
   readonly witness: string
   /** The checksum of the rows as served. */
   readonly sum: RowsSum

@@ -35,8 +35,9 @@ import { damageOfVersion } from './verify-versions.ts'
 const MACROS = statement('lake/macros')
 
 /**
- * The database that writes raw days and reads what has landed, one day per thread, so that the
- * memory for a day depends on its largest row, not on the number of rows.
+ * The database that writes raw days and reads what has landed, one statement per thread. The memory
+ * for a large day, which has a statement of its own, depends on its largest row, not on the number
+ * of rows; small days that share a statement are in memory at once.
  */
 export class LandingDatabase extends ConnectionPool<Database> {
   constructor(dataFolder: string) {
