@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { UsageError } from '../../src/lib/errors.ts'
 import type { BuildOptions } from '../../src/model/index.ts'
+import { DAILY, serve } from './daily.ts'
 import { Bench, TINY, type Files } from './fixture.ts'
 
 const YML = (name: string, test = ''): string => `models:
@@ -86,6 +87,71 @@ describe('a retry', () => {
         '--retry: other days have landed since run run-2 failed, or it was a build of the past',
       hint: 'Build everything: agent-warehouse build.',
     })
+  })
+})
+
+/** Options of a build of some models, of sources with this content. */
+function part(bench: Bench, content: string, options: Partial<BuildOptions> = {}) {
+  return { ...placesOf(bench), sourceContent: () => content, ...options }
+}
+
+describe('a retry after a build of some models', () => {
+  const NUMBERED: Files = {
+    ...CHAIN,
+    'tests/no_negative_id.sql':
+      "select * from {{ ref('fct_user') }} where cast(user_id as int) < 0",
+  }
+
+  it('runs a check again that DuckDB refused, although it passed before', async () => {
+    const bench = await Bench.open()
+    await bench.land("('a', '1', 1)")
+    await bench.build(NUMBERED, part(bench, 'v1'))
+    await bench.land("('a', 'one', 1)")
+    const refused = /check 'no_negative_id': .*Could not convert string 'one'/
+    const some = part(bench, 'v2', { runId: 'run-2', select: '+fct_user' })
+    await expect(bench.build(NUMBERED, some)).rejects.toThrow(refused)
+    const again = part(bench, 'v2', { runId: 'run-3', retry: true })
+    await expect(bench.build(NUMBERED, again)).rejects.toThrow(refused)
+    expect(await bench.rows('select user_id from fct_user')).toEqual([{ user_id: '1' }])
+  })
+
+  it('does not publish the infinite numbers of an incremental model', async () => {
+    const daily: Files = {
+      ...DAILY,
+      'models/stg_users.sql': `select *, sessions / (sessions - 2) as ratio
+from {{ source('platform', 'users') }}
+`,
+      'models/stg_users.yml': `${DAILY['models/stg_users.yml'] ?? ''}      - {name: ratio, description: A ratio.}
+`,
+      'models/fct_user_day.yml': `${DAILY['models/fct_user_day.yml'] ?? ''}      - {name: ratio, description: A ratio.}
+`,
+    }
+    const bench = await Bench.open()
+    await serve(bench, [['a', '2026-01-14', 'u1', 1, 'v1']])
+    await bench.build(daily, part(bench, 'v1'))
+    await serve(bench, [
+      ['a', '2026-01-14', 'u1', 1, 'v1'],
+      ['a', '2026-01-15', 'u1', 2, 'v1'],
+    ])
+    const infinite = "column 'ratio' is infinite"
+    const some = part(bench, 'v2', { runId: 'run-2', select: '+fct_user_day' })
+    await expect(bench.build(daily, some)).rejects.toThrow(infinite)
+    const again = part(bench, 'v2', { runId: 'run-3', retry: true })
+    await expect(bench.build(daily, again)).rejects.toThrow(infinite)
+    expect(await bench.rows('select count(*) as days from fct_user_day')).toEqual([{ days: '1' }])
+  })
+
+  it('does not publish a table of a refused model that is now as it was published', async () => {
+    const bench = await Bench.open()
+    const divided = (by: string): Files => ({
+      ...CHAIN,
+      'models/marts/fct_total.sql': `select 1 / ${by} as users`,
+    })
+    await bench.build(divided('2'), part(bench, 'v1'))
+    const some = part(bench, 'v2', { runId: 'run-2', select: 'fct_total +fct_user' })
+    await expect(bench.build(divided('0'), some)).rejects.toThrow('is infinite')
+    await bench.build(divided('2'), part(bench, 'v2', { runId: 'run-3', retry: true }))
+    expect(await bench.rows('select users from fct_total')).toEqual([{ users: 0.5 }])
   })
 })
 

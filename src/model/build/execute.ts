@@ -91,9 +91,8 @@ async function buildAndCheck(context: BuildContext, plan: BuildPlan): Promise<Ex
     counted: made.counted,
   })
   const examples = await storeFailures(db, checked.results)
-  await writeCheckResults(db, checked.results, runId, now())
-  const built = selected.filter(({ name }) => !missing.has(name))
-  await writeModels(db, built, plan, { runId, engine: await engineOf(db, spark) })
+  await writeCheckResults(db, plan.checks, checked.results, { runId, checkedAt: now() })
+  await writeModels(db, plan, missing, { runId, engine: await engineOf(db, spark) })
   await writeColumns(db, plan.all)
   const wrong = failedChecks(checked.results, examples, context.failedFile?.path)
   const problems = [...failures, ...checked.failures, ...wrong]

@@ -3,7 +3,7 @@ import { messageOf, UsageError } from '../../lib/errors.ts'
 import { Database, identifier, literal } from '../../lib/duckdb.ts'
 import { statement, fill } from '../../lib/package.ts'
 import type { InputDigests } from '../shared/fingerprint.ts'
-import type { CheckResult } from '../shared/checks.ts'
+import type { CheckResult, PlannedCheck } from '../shared/checks.ts'
 import type { BuildPlan } from '../shared/context.ts'
 import { relationsIn, type Relations } from '../shared/relations.ts'
 import { keyOf } from '../project/properties.ts'
@@ -29,18 +29,19 @@ export async function insertRows(
   )
 }
 
-/** Deletes the rows with the same keys, then inserts. */
+/** Deletes the rows with these keys, then inserts. */
 async function replaceRows(
   db: Database,
   relation: string,
   key: string,
-  rows: readonly Readonly<Record<string, unknown>>[],
+  keys: readonly string[],
+  rows: readonly object[],
 ): Promise<void> {
   await db.rows(
     `delete from ${relation} where ${identifier(key)} in (
       select unnest(from_json(cast($keys as varchar), '["VARCHAR"]'))
     )`,
-    { keys: JSON.stringify(rows.map((row) => row[key])) },
+    { keys: JSON.stringify(keys) },
   )
   await insertRows(db, relation, rows)
 }
@@ -51,14 +52,15 @@ export async function createMeta(db: Database): Promise<void> {
 }
 
 /**
- * Writes the results of the checks. The results for models that this build did not touch stay.
- * `checkedAt` in milliseconds since the epoch.
+ * Writes the results of the planned checks. In a partial build, the results of other checks stay.
+ * A check that was refused or skipped loses its earlier result, which says nothing about the rows
+ * in this file. `checkedAt` in milliseconds since the epoch.
  */
 export async function writeCheckResults(
   db: Database,
+  planned: readonly PlannedCheck[],
   results: readonly CheckResult[],
-  runId: string,
-  checkedAt: number,
+  { runId, checkedAt }: { readonly runId: string; readonly checkedAt: number },
 ): Promise<void> {
   const rows = results.map((result) => ({
     run_id: runId,
@@ -71,17 +73,24 @@ export async function writeCheckResults(
     query: result.sql,
     checked_at: new Date(checkedAt),
   }))
-  await replaceRows(db, 'meta.check_results', 'check_name', rows)
+  const names = planned.map(({ check }) => check)
+  await replaceRows(db, 'meta.check_results', 'check_name', names, rows)
 }
 
-/** Writes the inputs of the models. The records of other models stay. */
+/**
+ * Writes the inputs of the planned models. In a partial build, the records of other models stay.
+ * A `missing` model loses its record, so that a retry builds it from scratch, whatever it has left
+ * in the file.
+ */
 export async function writeModels(
   db: Database,
-  models: readonly ModelNode[],
-  { inputDigests, unitTestDigests }: Pick<BuildPlan, 'inputDigests' | 'unitTestDigests'>,
+  { nodes, inputDigests, unitTestDigests }: BuildPlan,
+  missing: ReadonlySet<string>,
   { runId, engine }: { readonly runId: string; readonly engine: string },
 ): Promise<void> {
-  const rows = models.map(({ schema, name, materialized }) => ({
+  const names = nodes.map(({ node }) => node.name)
+  const built = nodes.filter(({ node }) => !missing.has(node.name))
+  const rows = built.map(({ node: { schema, name, materialized } }) => ({
     table_schema: schema,
     model: name,
     materialized,
@@ -92,7 +101,7 @@ export async function writeModels(
     unit_tests: unitTestDigests.get(name) ?? null,
     engine,
   }))
-  await replaceRows(db, 'meta.models', 'model', rows)
+  await replaceRows(db, 'meta.models', 'model', names, rows)
 }
 
 /** Writes the catalogue of columns. Call this last, when every table exists. */
