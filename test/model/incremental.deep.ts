@@ -313,6 +313,23 @@ describe('a check of an incremental model', () => {
   })
 })
 
+it('not_null finds a new row without a value in a column of its interval', async () => {
+  const day = '- {name: activity_date, description: The day.}'
+  const test = `${day.slice(0, -1)}, data_tests: [not_null]}`
+  const files: Files = {
+    ...DAILY,
+    'models/stg_users.sql': `select * replace (nullif(activity_date, '2026-01-16') as activity_date)
+from {{ source('platform', 'users') }}
+`,
+    'models/fct_user_day.yml': (DAILY['models/fct_user_day.yml'] ?? '').replace(day, test),
+  }
+  const bench = await built(FIRST, files)
+  await serve(bench, [...FIRST, ['a', '2026-01-16', 'u1', 1, 'v1']])
+  await expect(bench.build(files)).rejects.toThrow(
+    'a check failed: not_null_fct_user_day_activity_date (1 row)',
+  )
+})
+
 describe('a selected build', () => {
   it('updates a selected incremental model', async () => {
     const bench = await built()

@@ -141,9 +141,13 @@ function limited(sql: string, { limit }: Pick<TestSettings, 'limit'>): string {
   return limit === null ? sql : `${sql}\nlimit ${limit}`
 }
 
-/** Whether a row's result depends only on itself, its interval and the values it refers to. */
-function isWithinIntervals({ arguments: test }: GenericTest, node: ModelNode): boolean {
+/**
+ * Whether a row's result depends only on itself, its interval and the values it refers to. A row
+ * without a value in the key of its interval belongs to none, so `not_null` reads every row there.
+ */
+function isWithinIntervals({ arguments: test, column }: GenericTest, node: ModelNode): boolean {
   if (node.increment === null || test.kind === 'unique') return false
+  if (test.kind === 'not_null') return column === null || !node.unique_key.includes(column)
   if (test.kind !== 'unique_key') return true
   return node.unique_key.every((column) => test.columns.includes(column))
 }
