@@ -24,7 +24,8 @@ export interface FailureOptions {
  */
 export class AppError extends Error {
   readonly exitCode: ExitCode = ExitCode.unexpected
-  readonly hint: string | undefined
+  /** May be completed by a caller that knows more. */
+  hint: string | undefined
 
   constructor(message: string, options: FailureOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })

@@ -30,6 +30,33 @@ async function failure(work: Promise<unknown>): Promise<unknown> {
   )
 }
 
+const NOT_PUBLISHED = 'Nothing was published; if there is an earlier warehouse, it stays in place.'
+const retry = (path: string): string =>
+  `The failed file is ${path}. After fixing the cause, agent-warehouse build --retry continues from it.`
+
+describe('the error of a statement that DuckDB refuses', () => {
+  const refused: [string, Files][] = [
+    ['model', { ...TINY, 'models/marts/fct_user.sql': 'select * from no_such_table' }],
+    ['check', { ...TINY, 'tests/wrong.sql': 'select * from no_such_table' }],
+  ]
+  it.each(refused)('says what to do next: a %s', async (_, files) => {
+    const bench = await Bench.open()
+    expect(await failure(bench.build(files))).toMatchObject({ hint: NOT_PUBLISHED })
+    const failedFile = { path: join(bench.data, 'failed', 'warehouse.duckdb'), sources: '' }
+    expect(await failure(bench.build(files, { failedFile }))).toMatchObject({
+      hint: `${NOT_PUBLISHED} ${retry(failedFile.path)}`,
+    })
+  })
+
+  it('says that nothing was published: the freshness of a source', async () => {
+    const bench = await Bench.open()
+    const sources = `${TINY['models/staging/_sources.yml'] ?? ''}        config: {loaded_at_field: loaded, freshness: {warn_after: {count: 1, period: day}}}
+`
+    const error = await failure(bench.build({ ...TINY, 'models/staging/_sources.yml': sources }))
+    expect(error).toMatchObject({ hint: NOT_PUBLISHED })
+  })
+})
+
 it('publishing leaves the published file without a log or temporary file', async () => {
   const bench = await Bench.open()
   const { bytes } = await bench.build(TINY)
@@ -93,7 +120,7 @@ describe('law 7: a failed check', () => {
     )
     const table = 'dbt_test__audit.accepted_values_fct_user_sessions'
     expect(error).toMatchObject({
-      hint: expect.stringContaining(`The failed file is ${failedFile}.`) as string,
+      hint: expect.stringContaining(`${NOT_PUBLISHED} ${retry(failedFile)}`) as string,
     })
     const rows = `-- accepted_values_fct_user_sessions: 1 row, in ${table} of that file
 --   {"sessions":"0","row_count":"1"}`
@@ -107,6 +134,23 @@ describe('law 7: a failed check', () => {
     failed.close()
     await bench.build(TINY, { failedFile: { path: failedFile, sources: '' } })
     expect(await readdir(join(bench.data, 'failed'))).toEqual([])
+  })
+
+  it('is reported also if the failed file cannot be kept', async () => {
+    const bench = await Bench.open()
+    const folder = join(bench.data, 'failed')
+    await writeFile(folder, 'no folder')
+    const failedFile = { path: join(folder, 'warehouse.duckdb'), sources: '' }
+    const error = await failure(bench.build(withTest(FEW('error')), { failedFile }))
+    expect(error).toMatchObject({
+      exitCode: 6,
+      message: 'a check failed: accepted_values_fct_user_sessions (1 row)',
+      hint: expect.stringMatching(/^Nothing was published; [^.]*\.\nThe failing rows:\n/) as string,
+    })
+    expect(bench.warnings).toEqual([
+      expect.stringMatching(/^the failed file could not be kept: E/) as string,
+    ])
+    expect(await readdir(bench.data)).toEqual(['failed', 'state', 'users.parquet'])
   })
 
   it('of severity warn is recorded and published', async () => {

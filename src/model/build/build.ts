@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { UsageError } from '../../lib/errors.ts'
+import { AppError, UsageError } from '../../lib/errors.ts'
 import { warner } from '../../lib/world.ts'
 import { removeTemporariesOf, temporaryPath } from '../../lib/files.ts'
 import { writeArtifacts } from '../artifacts/write.ts'
@@ -64,22 +64,27 @@ export async function buildAndPublish(options: BuildOptions): Promise<BuildResul
   const { plan, previous } = await decide(build)
   for (const [model, reason] of refreshed(plan)) emit({ type: 'model.refreshed', model, reason })
   const results = { startedAt, outcomes, freshness: NOTHING_CHECKED }
-  let isKept = false
+  let kept: string | undefined
   try {
     const { path, executed } = await buildFile(build, plan, previous)
     const { problems, contents, relations, ...built } = executed
     results.freshness = executed.freshness
-    if (problems.length > 0) isKept = await keepFailed(path, options)
-    throwIfAny(problems)
+    if (problems().length > 0) kept = await keepFailed(path, options)
+    throwIfAny(problems(kept), kept, canRetry(kept, options))
     const bytes = await publish(path, contents, build, previous)
     await forgetFailed(options)
     await writeArtifacts(build, plan.compiled, { ...results, relations })
     return { ...built, bytes, durationMs: now() - startedAt }
   } catch (error) {
     await writeArtifacts(build, plan.compiled, results)
-    if (isKept) await recordFailed(options)
+    if (kept !== undefined) await recordFailed(options)
     throw error
   }
+}
+
+/** `--retry` refuses builds of the past, and those of Spark, which builds all models. */
+function canRetry(kept: string | undefined, { asOf, spark }: BuildOptions): boolean {
+  return kept !== undefined && asOf === null && spark === undefined
 }
 
 const NOTHING_CHECKED: ExecutedPlan['freshness'] = []
@@ -110,6 +115,7 @@ async function buildFile(
   } catch (error) {
     await removeDatabase(path)
     build.signal?.throwIfAborted()
+    if (error instanceof AppError) throwIfAny([error])
     throw error
   }
 }

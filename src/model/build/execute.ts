@@ -34,8 +34,8 @@ export interface ExecutedPlan {
   readonly unitTests: readonly UnitTestResult[]
   readonly checks: readonly CheckResult[]
   readonly freshness: readonly FreshnessResult[]
-  /** Why the file cannot be published; empty if it can. */
-  readonly problems: readonly AppError[]
+  /** Why the file cannot be published; empty if it can. `failedFile`: where it is kept. */
+  readonly problems: (failedFile?: string) => readonly AppError[]
   readonly contents: Contents
   readonly relations: Relations
 }
@@ -94,9 +94,12 @@ async function buildAndCheck(context: BuildContext, plan: BuildPlan): Promise<Ex
   await writeCheckResults(db, plan.checks, checked.results, { runId, checkedAt: now() })
   await writeModels(db, plan, missing, { runId, engine: await engineOf(db, spark) })
   await writeColumns(db, plan.all)
-  const wrong = failedChecks(checked.results, examples, context.failedFile?.path)
-  const problems = [...failures, ...checked.failures, ...wrong]
-  if (problems.length === 0 && asOf === null) {
+  const problems: ExecutedPlan['problems'] = (failedFile) => [
+    ...failures,
+    ...checked.failures,
+    ...failedChecks(checked.results, examples, failedFile),
+  ]
+  if (problems().length === 0 && asOf === null) {
     // the failed build wrote none, so a retry writes also those that it built
     for (const node of snapshotsOf(retry ? plan.all : selected)) {
       await saveSnapshot(db, node, context)

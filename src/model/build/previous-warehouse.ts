@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { diskFault } from '../../lib/disk.ts'
 import type { Database } from '../../lib/duckdb.ts'
 import { asError, messageOf, UsageError } from '../../lib/errors.ts'
+import type { RunEvent } from '../../lib/events.ts'
 import {
   makeReadOnly,
   makeWritable,
@@ -178,33 +179,53 @@ const failedRecord = z.object({
   results: z.string(),
 })
 
-type FailedBuild = Pick<BuildOptions, 'failedFile' | 'artifacts' | 'runId'>
+type FailedBuild = Pick<BuildOptions, 'failedFile' | 'artifacts' | 'runId' | 'emit'>
 
 /**
- * Keeps the temporary file as the failed file, or removes it if failed files are not kept. Returns
- * whether it was kept. At most one is kept; `recordFailed` records it.
+ * Keeps the temporary file as the failed file, and returns its path; undefined if it is not kept.
+ * At most one is kept; `recordFailed` records it. If that fails, it only warns, because the
+ * problems of the build come first.
  */
-export async function keepFailed(temporary: string, { failedFile }: FailedBuild): Promise<boolean> {
-  if (failedFile === undefined) {
-    await removeFile(temporary)
-    return false
+export async function keepFailed(
+  temporary: string,
+  { failedFile, emit }: FailedBuild,
+): Promise<string | undefined> {
+  try {
+    if (failedFile !== undefined) {
+      const { path } = failedFile
+      await removeFile(failedRecordPath(path))
+      await mkdir(dirname(path), { recursive: true })
+      await makeReadOnly(temporary)
+      await rename(temporary, path)
+      return path
+    }
+  } catch (error) {
+    emit(notKept(error))
   }
-  const { path } = failedFile
-  await removeFile(failedRecordPath(path))
-  await mkdir(dirname(path), { recursive: true })
-  await makeReadOnly(temporary)
-  await rename(temporary, path)
-  return true
+  await removeFile(temporary).catch(() => undefined) // the next build removes it
+  return undefined
 }
 
-/** Records the failed file, and the digest of its build's results, which are on disk. */
-export async function recordFailed({ failedFile, artifacts, runId }: FailedBuild): Promise<void> {
+function notKept(error: unknown): RunEvent {
+  return { type: 'warning', message: `the failed file could not be kept: ${messageOf(error)}` }
+}
+
+/**
+ * Records the failed file, and the digest of its build's results, which are on disk. If that
+ * fails, it only warns, and `--retry` says that no build has failed.
+ */
+export async function recordFailed(build: FailedBuild): Promise<void> {
+  const { failedFile, artifacts, runId, emit } = build
   if (failedFile === undefined) return
   const { path, sources } = failedFile
-  const sha256 = await sha256OfFile(path)
-  const results = await resultsDigest(artifacts?.folder)
-  const record = { run_id: runId, sources, sha256, results }
-  await writeAtomic(failedRecordPath(path), `${JSON.stringify(record)}\n`)
+  try {
+    const sha256 = await sha256OfFile(path)
+    const results = await resultsDigest(artifacts?.folder)
+    const record = { run_id: runId, sources, sha256, results }
+    await writeAtomic(failedRecordPath(path), `${JSON.stringify(record)}\n`)
+  } catch (error) {
+    emit(notKept(error))
+  }
 }
 
 /** Digest of the artifacts that name the failed models and tests. */

@@ -1,7 +1,6 @@
 import { ChecksFailedError } from '../../lib/errors.ts'
 import { identifier, type Database, type Row } from '../../lib/duckdb.ts'
 import { counted } from '../../lib/text.ts'
-import { NOT_PUBLISHED } from '../project/errors.ts'
 import { commentsSql, relationsIn } from '../shared/relations.ts'
 import { failuresTable, type CheckResult, type PlannedCheck } from '../shared/checks.ts'
 
@@ -78,9 +77,8 @@ export function failedChecks(
   const rest = failed.length - listed.length
   const more = rest > 0 ? `, and ${String(rest)} more` : ''
   const count = failed.length === 1 ? 'a check' : `${String(failed.length)} checks`
-  const where = failedFile === undefined ? '' : ` The failed file is ${failedFile}.`
   const hint = [
-    `${NOT_PUBLISHED}${where} The failing rows:`,
+    'The failing rows:',
     ...listed.map((result) => checkText(result, examples.get(result.check) ?? [], failedFile)),
   ].join('\n')
   return [new ChecksFailedError(`${count} failed: ${names.join(', ')}${more}`, { hint })]

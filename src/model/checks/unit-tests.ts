@@ -3,7 +3,7 @@ import { ChecksFailedError } from '../../lib/errors.ts'
 import { identifier, literal, type Cell, type Row } from '../../lib/duckdb.ts'
 import { statement, fill } from '../../lib/package.ts'
 import { readColumns, type BuildContext } from '../shared/context.ts'
-import { NOT_PUBLISHED, placeText, StatementError, unknownName } from '../project/errors.ts'
+import { placeText, StatementError, unknownName } from '../project/errors.ts'
 import type { UnitTestNode } from '../project/types.ts'
 import type { Fixture } from '../project/shapes.ts'
 
@@ -175,7 +175,7 @@ function failedError(failures: readonly Failure[]): ChecksFailedError {
   const what = failures.length === 1 ? 'a unit test' : `${String(failures.length)} unit tests`
   const model = failures[0]?.test.model ?? ''
   return new ChecksFailedError(`${what} of '${model}' failed: ${names}`, {
-    hint: [NOT_PUBLISHED, ...failures.map(failureText)].join('\n'),
+    hint: failures.map(failureText).join('\n'),
   })
 }
 

@@ -9,7 +9,7 @@ import {
   type TableColumns,
 } from '../shared/context.ts'
 import type { UnitTestResult } from '../checks/unit-tests.ts'
-import { NOT_PUBLISHED, ProjectError, StatementError } from '../project/errors.ts'
+import { ProjectError, StatementError } from '../project/errors.ts'
 import { keyOf } from '../project/properties.ts'
 import { explainSeed, verifySeed } from '../project/seeds.ts'
 import { kindOf, type Statements, type ModelNode } from '../project/types.ts'
@@ -204,7 +204,7 @@ async function refuseInfinite(
   const rows = counted(Number(count), 'row')
   const problem = `column '${name}' is infinite or not a number in ${rows}, for example after a division by zero`
   throw new ChecksFailedError(`${node.file}: model '${node.name}': ${problem}`, {
-    hint: `To get NULL instead, divide by nullif(…, 0). ${NOT_PUBLISHED} The failing rows:\nselect * from (${node.sql}\n) where not isfinite(${identifier(name)});`,
+    hint: `To get NULL instead, divide by nullif(…, 0). The failing rows:\nselect * from (${node.sql}\n) where not isfinite(${identifier(name)});`,
   })
 }
 

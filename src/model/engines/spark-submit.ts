@@ -6,7 +6,6 @@ import { promisify } from 'node:util'
 import { AppError, asError, UsageError } from '../../lib/errors.ts'
 import { listIfThere } from '../../lib/files.ts'
 import { packageRoot } from '../../lib/package.ts'
-import { NOT_PUBLISHED } from '../project/errors.ts'
 import type { SparkSettings } from '../shared/context.ts'
 
 /** The user's settings may change these. */
@@ -155,6 +154,6 @@ function endedEarly(ended: string, words: readonly string[], master: string): Ap
 
 export function sparkStopped(reason: string, master: string): AppError {
   return new AppError(`Spark (${master}) did not finish the build: ${reason}`, {
-    hint: `${NOT_PUBLISHED} Check the cluster, then build again.`,
+    hint: 'Check the cluster, then build again.',
   })
 }

@@ -1,7 +1,7 @@
 import { suggestion } from '../../lib/text.ts'
 import { AppError, messageOf, UsageError, type ExitCode } from '../../lib/errors.ts'
 
-export const NOT_PUBLISHED = 'Nothing was published; the previous warehouse stays in place.'
+const NOT_PUBLISHED = 'Nothing was published; if there is an earlier warehouse, it stays in place.'
 
 export interface Place {
   readonly file: string
@@ -73,8 +73,22 @@ class ManyFailedError extends AppError {
 
 const LISTED = 3
 
-/** @throws the only error, or a ManyFailedError for several. */
-export function throwIfAny([first, ...others]: readonly AppError[]): void {
+/**
+ * Throws the errors of a build that published nothing, if there are any. Their hint begins with
+ * that and, for a failed file that was kept, where it is; `canRetry`: whether `--retry` accepts it.
+ *
+ * @throws the only error, or a ManyFailedError for several.
+ */
+export function throwIfAny(
+  [first, ...others]: readonly AppError[],
+  failedFile?: string,
+  canRetry = false,
+): void {
   if (first === undefined) return
-  throw others.length === 0 ? first : new ManyFailedError(first, others)
+  const error = others.length === 0 ? first : new ManyFailedError(first, others)
+  const where = failedFile === undefined ? '' : ` The failed file is ${failedFile}.`
+  const next = ' After fixing the cause, agent-warehouse build --retry continues from it.'
+  const outcome = `${NOT_PUBLISHED}${where}${canRetry ? next : ''}`
+  error.hint = error.hint === undefined ? outcome : `${outcome}\n${error.hint}`
+  throw error
 }
