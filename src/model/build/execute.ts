@@ -133,6 +133,15 @@ async function dropRelations(
     .filter(([name]) => (isPartial ? created.has(name) : !others.has(name)))
     .map(([, { kind, sql }]) => `drop ${kind} ${sql}`)
   if (drops.length > 0) await db.run(`${drops.join(';\n')}; checkpoint`)
+  if (!isPartial) await forgetRemovedFacts(db, nodes)
+}
+
+/** Deletes the days that a reused `int_fact_days` records for facts that no longer exist. */
+async function forgetRemovedFacts(db: Database, nodes: readonly NodePlan[]): Promise<void> {
+  const recorded = nodes.find(({ node }) => node.name === 'int_fact_days')
+  if (recorded === undefined || recorded.action === 'create') return
+  const facts = nodes.map(({ node }) => literal(node.name)).join(', ')
+  await db.run(`delete from ${recorded.node.relation} where fact_name not in (${facts})`)
 }
 
 /**
