@@ -1,9 +1,10 @@
 {#
-    Incremental models are built in whole intervals: days, months, restatements. A
-    model of versions lists the current intervals, each with its digest. A pre-hook
-    deletes the intervals that have another digest, in the same transaction that
-    then builds those that are due. It looks for them first: a delete with `not
-    exists` would compare every row, and nearly always nothing is outdated.
+    Incremental models are built in whole intervals: days, weeks, months,
+    restatements. A model of versions lists the current intervals, each with its
+    digest. A pre-hook deletes the intervals that have another digest, in the same
+    transaction that then builds those that are due. It looks for them first: a
+    delete with `not exists` would compare every row, and nearly always nothing is
+    outdated.
 #}
 {% macro delete_other_versions(versions, columns) -%}
     {% if is_incremental() -%}

@@ -37,9 +37,9 @@ create or replace table meta.columns (
 );
 
 comment on table meta.check_results is
-    'One row per check: its result in the last build that ran it.';
+    'One row per check: its result in the last build that ran it or reused its result.';
 comment on column meta.check_results.run_id is
-    'The run that ran the check.';
+    'The run whose build ran the check, or reused its result because no row had changed.';
 comment on column meta.check_results.check_name is
     'The name of the check, e.g. not_null_fct_org_day_org_id.';
 comment on column meta.check_results.model is
@@ -55,7 +55,7 @@ comment on column meta.check_results.failures is
 comment on column meta.check_results.query is
     'The statement that shows the wrong rows.';
 comment on column meta.check_results.checked_at is
-    'When the check ran, UTC.';
+    'When that build wrote the results of its checks, UTC.';
 
 comment on table meta.models is
     'One row per model: how it was built.';
@@ -66,7 +66,7 @@ comment on column meta.models.model is
 comment on column meta.models.materialized is
     'view, table, or incremental: a table in which each build replaces the days that changed.';
 comment on column meta.models.run_id is
-    'The run that built it last.';
+    'The run of the last build that built or reused it.';
 comment on column meta.models.made_by is
     'Digest of its own SQL, settings and columns, and of the statements that make its sources.';
 comment on column meta.models.fingerprint is

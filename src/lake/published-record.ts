@@ -133,7 +133,7 @@ export async function writeRollback(
   await writeAtomic(rollbackPath(dataFolder), `${JSON.stringify(record, null, 2)}\n`)
 }
 
-/** Call this when the latest data is published again. */
+/** Call this after a build, also of the past: then its result is published, not the restored file. */
 export async function forgetRollback(dataFolder: string): Promise<void> {
   await removeFile(rollbackPath(dataFolder))
 }

@@ -59,10 +59,10 @@ export async function keptFiles(target: string): Promise<KeptFile[]> {
 }
 
 /**
- * Replaces the published file by the finished `temporary` one, read-only, and keeps the old
- * one if its content differs. The new file is recorded before it is moved, and the record of the
- * old one is removed after that, so that the file in place is always on record, even if the
- * process is killed. Returns the size of the file.
+ * Replaces the published file by the finished `temporary` one, read-only. Keeps the old one for a
+ * rollback if it was verified, is not of the past, and has other content. The new file is recorded
+ * before it is moved, and the records of files that are gone are removed after that, so that the
+ * file in place is always on record, even if the process is killed. Returns the size of the file.
  */
 export async function publishFile(temporary: string, publication: Publication): Promise<number> {
   const { target, runId, builtAt, asOf, content, meta, present, keep, warn } = publication

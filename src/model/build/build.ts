@@ -43,9 +43,9 @@ export async function planOfBuild(options: BuildOptions): Promise<readonly Plann
  * replaces the published one atomically. Readers that have the old file open keep it. The
  * caller holds the lock of the data folder: leftovers of a crash are removed.
  *
- * @throws ChecksFailedError when a unit test fails or a check of severity error has failures,
- * UsageError for a selection with nothing published yet, ProjectError,
- * StatementError. The published file is then untouched.
+ * @throws ChecksFailedError when a unit test fails, a check of severity error has failures or a
+ * number is infinite, StatementError when DuckDB refuses a model or a check, UsageError for a
+ * selection with nothing published yet, ProjectError. The published file is then untouched.
  */
 export async function buildAndPublish(options: BuildOptions): Promise<BuildResult> {
   const { target, now, emit } = options

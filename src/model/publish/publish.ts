@@ -18,7 +18,7 @@ interface Previous {
 
 /**
  * Replaces the published file with the one at `temporary`, and returns its size. Returns null
- * and keeps the published file if it already has the same content.
+ * and keeps the published file if its content and its `meta` are already the same.
  */
 export async function publish(
   temporary: string,
@@ -28,7 +28,7 @@ export async function publish(
 ): Promise<number | null> {
   const { target, runId, asOf, keep, warn, now, emit, signal } = build
   try {
-    if (await isPublished(temporary, contents, build, previous)) {
+    if (await hasNothingNew(temporary, contents, build, previous)) {
       await removeDatabase(temporary)
       emit({ type: 'warehouse.unchanged', path: target })
       return null
@@ -57,7 +57,7 @@ export async function publish(
  * Whether the published file can be read and contains everything in the new one. False while
  * another program has it open for writing.
  */
-async function isPublished(
+async function hasNothingNew(
   temporary: string,
   { content, meta }: Contents,
   { fullRefresh, target }: RunningBuild,

@@ -10,7 +10,7 @@ import type { Relations } from './relations.ts'
 /** A file that was not published, kept for inspection and for a retry. */
 interface FailedFile {
   readonly path: string
-  /** Digest of what the sources contained. */
+  /** What the sources contained, as a text to compare. */
   readonly sources: string
 }
 

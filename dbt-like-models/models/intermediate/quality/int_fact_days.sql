@@ -1,4 +1,5 @@
--- Filled by the pre-hooks of the facts: see macros/incremental.sql.
+-- Filled by the pre-hooks of the facts: see macros/incremental.sql. A build creates
+-- or reuses it, and never updates it itself: see `toBeWritten` in build-plan.ts.
 {{
     config(
         materialized='incremental',
