@@ -1,8 +1,24 @@
 -- The pipeline's own record: what is known of every day, and the runs.
-create or replace table meta.intervals as
+create or replace table meta.intervals (
+    org_id varchar,
+    resource varchar,
+    activity_date date,
+    status varchar,
+    is_settled boolean,
+    is_suspect boolean,
+    fetched_at timestamptz,
+    row_count bigint,
+    versions bigint,
+    attempts bigint,
+    request_id varchar,
+    error varchar,
+    is_recoverable boolean
+);
+
+insert into meta.intervals by name
 select * exclude (is_analytics)
 from {{ intervals }}
-order by org_id, resource, activity_date;
+order by all;
 
 create or replace table meta.runs (
     run_id varchar,

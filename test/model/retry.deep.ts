@@ -175,3 +175,30 @@ describe('state and result selectors', () => {
     expect(namesOf(rest.models)).toEqual(['fct_branch'])
   })
 })
+
+it('law 7: a build of some models checks the other models that refer to them', async () => {
+  const bench = await Bench.open()
+  const yml = YML('fct_known').replace(
+    '{name: users, description: Users.}',
+    `name: user_id
+        description: The user.
+        data_tests: [{relationships: {arguments: {to: ref('fct_user'), field: user_id}}}]`,
+  )
+  const files = {
+    ...TINY,
+    'models/marts/fct_known.sql': "select 'u1' as user_id",
+    'models/marts/fct_known.yml': yml,
+  }
+  await bench.build(files)
+  await bench.land("('a', 'u2', 3)")
+  await expect(bench.build(files, { select: '+fct_user' })).rejects.toThrow(/fct_known/)
+  const unbuilt = {
+    ...files,
+    'models/marts/fct_new.sql': "select 'u1' as user_id",
+    'models/marts/fct_new.yml': yml.replace('fct_known', 'fct_new'),
+  }
+  await bench.land("('a', 'u1', 3)")
+  const { checks } = await bench.build(unbuilt, { select: '+fct_user' })
+  expect(checks.map(({ model }) => model)).toContain('fct_known')
+  expect(checks.map(({ model }) => model)).not.toContain('fct_new')
+})

@@ -321,8 +321,8 @@ const beginning = 'select cast(min(dbt_valid_from) as varchar) as at from snapsh
 async function buildPast(bench: Bench, files: Files): Promise<void> {
   const asOf = Date.UTC(2026, 0, 1)
   const provenance = { runId: 'run-2', builtAt: Date.UTC(2026, 0, 31), asOf }
-  const none = async function* () {}
-  const meta = (db: Database) => writeRecord(db, none(), [], provenance)
+  const none = "(select true as is_analytics, 'a' as org_id limit 0)"
+  const meta = (db: Database) => writeRecord(db, none, [], provenance)
   await bench.build(files, { asOf, meta, runId: 'run-2', keep: 1 })
 }
 

@@ -52,6 +52,10 @@ export async function planBuild(
     ({ node, action }) => node.increment !== null && action !== 'create',
   )
   const isInNewFile = !isPartial(options) && !isContinued
+  const relationOf = new Map(models.map(({ name, relation }) => [name, relation]))
+  // a model that is not selected may never have been built
+  const isThere = (name: string): boolean =>
+    names.has(name) || state.relations.has(relationOf.get(name) ?? name)
   const kept: PublishedState = isInNewFile ? { ...state, relations: new Map() } : state
   const plan: BuildPlan = {
     compiled,
@@ -61,10 +65,9 @@ export async function planBuild(
     all: models,
     nodes,
     inputDigests: digests,
-    checks: checksOf(compiled, selected).map((check) => ({
-      ...check,
-      scope: scopeOf(check, nodes, unchanged, kept),
-    })),
+    checks: checksOf(compiled, selected)
+      .filter(({ reads }) => reads.every(isThere))
+      .map((check) => ({ ...check, scope: scopeOf(check, nodes, unchanged, kept) })),
     unitTests: compiled.unitTests.filter(({ model }) => names.has(model) && !isTested(model)),
     unitTestDigests,
   }

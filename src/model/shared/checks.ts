@@ -64,8 +64,8 @@ export interface CheckResult extends PlannedCheck {
 }
 
 /**
- * The checks of the `chosen` models: their generic tests, and the singular
- * tests that read any of them (with all models chosen: every one).
+ * The checks that read any of the `chosen` models, as dbt selects them (with all models chosen: every
+ * one). Those of a model that refers to a chosen one are among them: its values may be gone.
  *
  * @throws ProjectError when two checks have one name.
  */
@@ -73,20 +73,22 @@ export function checksOf(compiled: Compiled, chosen: readonly ModelNode[]): Chec
   const relations = new Map(compiled.models.map((node) => [node.name, node.relation]))
   const names = new Set(chosen.map((node) => node.name))
   const isWhole = chosen.length === compiled.models.length
-  const generic = chosen.flatMap((node) => node.tests.map((test) => toCheck(test, node, relations)))
-  const singular = compiled.tests
-    .filter((test) => isWhole || test.dependsOn.some((name) => names.has(name)))
-    .map(({ name, file, sql, dependsOn, sources, ...settings }) => ({
-      ...settings,
-      check: name,
-      model: null,
-      column: null,
-      sql: limited(sql, settings),
-      file,
-      reads: dependsOn,
-      readsOnlyModels: dependsOn.length > 0 && sources.length === 0 && !OTHER_INPUT.test(sql),
-    }))
-  const checks = [...generic, ...singular]
+  const generic = compiled.models.flatMap((node) =>
+    node.tests.map((test) => toCheck(test, node, relations)),
+  )
+  const singular = compiled.tests.map(({ name, file, sql, dependsOn, sources, ...settings }) => ({
+    ...settings,
+    check: name,
+    model: null,
+    column: null,
+    sql: limited(sql, settings),
+    file,
+    reads: dependsOn,
+    readsOnlyModels: dependsOn.length > 0 && sources.length === 0 && !OTHER_INPUT.test(sql),
+  }))
+  const checks = [...generic, ...singular].filter(
+    ({ reads }) => isWhole || reads.some((name) => names.has(name)),
+  )
   const found = checks.map(({ check }) => check)
   const twin = checks.find(({ check }, index) => found.indexOf(check) < index)
   if (twin === undefined) return checks
