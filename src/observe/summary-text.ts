@@ -182,7 +182,7 @@ export function verdictOf(summary: Summary): string {
       return `Refused: ${because ?? 'the credential or its role was refused'}; ${days}${what} was published`
     }
     case 'checks_failed':
-      return `Not published: ${failed}; the previous warehouse stays in place.`
+      return `Not published: ${failed}; an earlier warehouse stays in place.`
     case 'locked':
       return `Locked: ${because ?? 'another run holds the data folder'}`
     case 'usage': {

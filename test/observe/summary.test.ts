@@ -144,7 +144,7 @@ describe('the verdict', () => {
     ],
     [
       'checks_failed',
-      'Not published: 1 of 1 check failed; the previous warehouse stays in place.',
+      'Not published: 1 of 1 check failed; an earlier warehouse stays in place.',
       [check, ended(6)],
     ],
     ['locked', 'Locked: another run holds the data folder', [ended(7)]],
