@@ -1,5 +1,6 @@
 -- First values that are used and not allowed, or were not when they were used;
--- then allowed values without use.
+-- then allowed values without use. That a command was not used is not known: only
+-- those of hooks are served.
 select
     org_id,
     policy,
@@ -16,5 +17,5 @@ select
     if(names_people, coalesce(actor_name, actor_email, actor_id), null) as changed_by
 from main.mart_policy_usage
 inner join chosen using (org_id)
-where forbidden_use_days > 0 or (is_allowed and not is_used)
+where forbidden_use_days > 0 or (is_allowed and not is_used and policy <> 'denied_commands')
 order by org_id, forbidden_use_days desc, policy, value

@@ -136,14 +136,13 @@ export const policy = defineChart({
   finding: (_, view) => {
     const rows = view.organisation.policy
     const used = inRange(view, rows, (row) => row.last_forbidden_use ?? '')
-    const unused = rows.filter(({ status }) => status === 'unused').length
+    const unused = rows.filter(({ status }) => status === 'unused')
     const found =
       used.length === 0
         ? `Nothing was used ${inPeriod(view)} without being allowed`
         : `${kinds(used)} ${used.length === 1 ? 'was' : 'were'} used ${inPeriod(view)} without being allowed`
-    return unused === 0
-      ? found
-      : `${found}; ${counted(unused, 'allowed one was', 'allowed ones were')} never used`
+    const wereUnused = unused.length === 1 ? 'is allowed and was' : 'are allowed and were'
+    return unused.length === 0 ? found : `${found}; ${kinds(unused)} ${wereUnused} never used`
   },
 })
 

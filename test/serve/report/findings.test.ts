@@ -218,7 +218,7 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
         { ...rule, value: 'e', status: 'unused', forbidden_use_days: 0, last_forbidden_use: null },
       ],
     },
-    '1 MCP server and 2 models were used in 13 weeks without being allowed; 1 allowed one was never used',
+    '1 MCP server and 2 models were used in 13 weeks without being allowed; 1 model is allowed and was never used',
   ],
   [
     'active people off a list are counted by list',
