@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises'
 import { relative } from 'node:path'
 import { z } from 'zod'
 import { mapLimit } from '../lib/concurrency.ts'
-import { crc32OfFile, orIfMissing, pathSegment, sha256OfFile, type FileSums } from '../lib/files.ts'
+import { crc32OfFile, pathSegment, type FileSums } from '../lib/files.ts'
 import { baseFile, baseMonths } from '../lake/layout.ts'
 import { quarantineBase } from '../lake/quarantine.ts'
 import { mapOf, stateFile } from '../lake/state-file.ts'
@@ -74,7 +74,10 @@ export async function writeBaseState(
   await baseState.write(dataFolder, orgId, new Map(inOrder))
 }
 
-/** Digests of the content of each base entity, over all organisations and months, by its name. */
+/**
+ * Digests of the content of each base entity, over all organisations and months, by its name;
+ * `intervals`, which every build writes, is not among them.
+ */
 export async function baseContents(
   dataFolder: string,
   orgIds: readonly string[],
@@ -83,11 +86,7 @@ export async function baseContents(
   for (const orgId of [...orgIds].sort()) {
     // a damaged state is reported and written again by `normalize`
     const state = (await baseState.read(dataFolder, orgId)) ?? new Map<string, BaseFile>()
-    const intervals = sha256OfFile(baseFile(dataFolder, orgId, 'intervals', 'all'))
-    const sums = [...state].map(([key, { sha256 }]) => [key, sha256] as const)
-    // every build writes it, so the state does not include it
-    const all = [...sums, ['intervals/all', await orIfMissing(intervals, '')] as const]
-    for (const [key, sha256] of all.sort()) {
+    for (const [key, { sha256 }] of [...state].sort(([a], [b]) => (a < b ? -1 : 1))) {
       const entity = key.split('/', 1)[0] ?? ''
       const hash = hashes.get(entity) ?? createHash('sha256')
       hashes.set(entity, hash.update(`${pathSegment(orgId)}.json ${key} ${sha256}\n`))

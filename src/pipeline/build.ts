@@ -15,7 +15,13 @@ import {
 } from './run-context.ts'
 import { planOfBuild, type PlannedModel } from '../model/index.ts'
 import { normalizeAndRead, type BaseAndProject } from './normalize.ts'
-import { buildOptions, buildWarehouse, type BuildChoice, type ModelChoice } from './warehouse.ts'
+import {
+  buildOptions,
+  buildWarehouse,
+  digestIntervals,
+  type BuildChoice,
+  type ModelChoice,
+} from './warehouse.ts'
 import { refusePast, rollBack } from '../serve/rollback.ts'
 import { knownOrganisations } from '../lake/ledger.ts'
 import { dataAsOf, latestData } from '../lake/point-in-time.ts'
@@ -46,8 +52,9 @@ export async function planOfModels(
   const { dataFolder } = context.config
   const orgIds = requireOrganisations(context, await knownOrganisations(dataFolder))
   await refuseSelectionOnPast(dataFolder, choice)
-  const project = await readProject(context)
-  return planOfBuild(await buildOptions(context, project, orgIds, choice, latestData(dataFolder)))
+  const [project, now] = [await readProject(context), latestData(dataFolder)]
+  const intervals = await digestIntervals(context, orgIds, now)
+  return planOfBuild(await buildOptions(context, project, orgIds, choice, now, intervals))
 }
 
 /** @throws UsageError if only some models are selected after a rollback or a build of the past. */

@@ -1,4 +1,5 @@
 import { warner } from '../lib/world.ts'
+import { createHash } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { basename, join, relative } from 'node:path'
 import type { Config } from '../config/config.ts'
@@ -18,7 +19,7 @@ import { statementsDigestOf } from '../normalize/base-entities.ts'
 import { openWarehouse } from '../serve/warehouse.ts'
 import { Database, listLiteral } from '../lib/duckdb.ts'
 import { collectGarbage } from '../lib/heap.ts'
-import { writeIntervals } from '../lake/intervals.ts'
+import { seenByModels, writeIntervals, type IntervalRow } from '../lake/intervals.ts'
 import {
   baseGlob,
   foreignBase,
@@ -70,7 +71,7 @@ export async function buildWarehouse(
 ): Promise<BuildResult> {
   const { config } = context
   context.world.signal.throwIfAborted()
-  await writeKnownIntervals(context, orgIds, pointInTime)
+  const intervals = await writeKnownIntervals(context, orgIds, pointInTime)
   for (const folder of await foreignBase(pointInTime.baseIn, inBase(orgIds))) {
     if (basename(folder) === FORMER_NO_ORGANISATION) {
       await rm(join(pointInTime.baseIn, folder), { recursive: true, force: true })
@@ -80,7 +81,7 @@ export async function buildWarehouse(
     const warn = warner(context.world, 'damage')
     warn(`${folder} belongs to no organisation in the ledger and was moved to ${moved}`)
   }
-  const options = await buildOptions(context, project, orgIds, choice, pointInTime)
+  const options = await buildOptions(context, project, orgIds, choice, pointInTime, intervals)
   const meta = async (database: Database): Promise<void> => {
     const runs = await choice.runs(choice.exitCode ?? ExitCode.complete)
     await writeSchemaDrift(database, sourceSql(pointInTime.baseIn, 'schema_drift'))
@@ -105,16 +106,32 @@ function inBase(orgIds: readonly string[]): readonly string[] {
   return [NO_ORGANISATION, ...orgIds]
 }
 
-/** Writes the base entity `intervals`. */
+/** Writes the base entity `intervals`, and returns the digest of what models read of it. */
 async function writeKnownIntervals(
+  context: RunContext,
+  orgIds: readonly string[],
+  pointInTime: PointInTime,
+): Promise<string> {
+  await using database = await Database.open(':memory:')
+  return digestIntervals(context, orgIds, pointInTime, (rows) =>
+    writeIntervals(database, pointInTime.baseIn, rows),
+  )
+}
+
+/** The digest of what models would read of the base entity `intervals` as it is now. */
+export async function digestIntervals(
   { config }: RunContext,
   orgIds: readonly string[],
   pointInTime: PointInTime,
-): Promise<void> {
+  each: (rows: readonly IntervalRow[]) => Promise<void> = () => Promise.resolve(),
+): Promise<string> {
   const known = await readOrganisations(config.dataFolder)
-  await using database = await Database.open(':memory:')
-  const intervals = intervalsOf(pointInTime, orgIds, (orgId) => lastPlannedDay(known, orgId))
-  for await (const rows of intervals) await writeIntervals(database, pointInTime.baseIn, rows)
+  const digest = createHash('sha256')
+  for await (const rows of intervalsOf(pointInTime, orgIds, (id) => lastPlannedDay(known, id))) {
+    await each(rows)
+    digest.update(seenByModels(rows))
+  }
+  return digest.digest('hex')
 }
 
 /** The options of a build, without what it writes to `meta`. */
@@ -124,6 +141,7 @@ export async function buildOptions(
   orgIds: readonly string[],
   choice: ModelChoice,
   { baseIn, asOf }: PointInTime,
+  intervals: string,
 ): Promise<BuildOptions> {
   const { dataFolder } = config
   const isSpark = (choice.engine ?? config.engine) === 'spark'
@@ -145,15 +163,13 @@ export async function buildOptions(
     },
     failedFile: {
       path: join(dataFolder, 'state', 'failed', 'warehouse.duckdb'),
-      sources: JSON.stringify([
-        asOf,
-        [...(contents ?? [])].filter(([entity]) => entity !== 'intervals'),
-      ]),
+      sources: JSON.stringify([asOf, [...(contents ?? [])]]),
     },
     sourceStatements: (_source, table) => statementsDigestOf(table),
     // base of another time is another base, and tables of Spark are found by their paths
     movableFolder: asOf === null && !isSpark ? dataFolder : null,
-    sourceContent: (_source, table) => contents?.get(table) ?? null,
+    sourceContent: (_source, table) =>
+      asOf === null && table === 'intervals' ? intervals : (contents?.get(table) ?? null),
     asOf,
     keep: config.keepPublished,
     fullRefresh: choice.fullRefresh === true,
