@@ -113,7 +113,7 @@ async function writeKnownIntervals(
   pointInTime: PointInTime,
 ): Promise<string> {
   await using database = await Database.open(':memory:')
-  return digestIntervals(context, orgIds, pointInTime, (rows) =>
+  return await digestIntervals(context, orgIds, pointInTime, (rows) =>
     writeIntervals(database, pointInTime.baseIn, rows),
   )
 }
