@@ -116,7 +116,7 @@ export function tableListText(tables: readonly TableEntry[], width: number | und
 /** One table: its meaning, then each column with type, unit, additivity and meaning. */
 export function tableText(table: TableDescription, width: number | undefined): string {
   const widest = Math.max(0, ...table.columns.map((each) => displayWidth(each.column_name)))
-  const meaning = wrapped(visible(table.description ?? ''), width ?? Infinity)
+  const meaning = wrapped(table.description ?? '', width ?? Infinity)
   const columns = table.columns.flatMap((each) => columnLines(each, widest, width ?? Infinity))
   return linesText([nameOf(table), ...meaning, '', ...columns])
 }
@@ -136,7 +136,7 @@ function columnLines(column: ColumnEntry, widest: number, width: number): string
     room < displayWidth(kind)
       ? [name, ...wrapped(kind, width - 2).map((line) => `  ${line}`)]
       : [`${name.padEnd(widest)}  ${kind}`]
-  return [...first, ...wrapped(visible(description ?? ''), width - 4).map((line) => `    ${line}`)]
+  return [...first, ...wrapped(description ?? '', width - 4).map((line) => `    ${line}`)]
 }
 
 const ADDITIVITY: Readonly<Record<string, string>> = {
@@ -157,14 +157,18 @@ function nameOf({ table_schema, table_name }: TableEntry): string {
 }
 
 function sentence(description: string | null): string {
-  const [, first] = /^(.*?[.:;])\s/s.exec(`${visible(description ?? '')} `) ?? []
+  const [, first] = /^(.*?[.:;])\s/s.exec(`${description ?? ''} `) ?? []
   return (first ?? '').replace(/[:;]$/, '.')
 }
 
-/** Wraps words in lines of at most `width`; a longer word has its own line. */
+/**
+ * Wraps words in lines of at most `width`; a longer word has its own line. Line breaks are
+ * spaces, because descriptions are written in paragraphs; control characters are escaped.
+ */
 function wrapped(words: string, width: number): string[] {
   const lines: string[] = []
-  for (const word of words.split(/\s+/).filter((each) => each !== '')) {
+  for (const each of words.split(/\s+/).filter((word) => word !== '')) {
+    const word = visible(each)
     const longer = `${lines.at(-1) ?? ''} ${word}`
     if (lines.length > 0 && displayWidth(longer) <= width) lines[lines.length - 1] = longer
     else lines.push(word)

@@ -64,6 +64,16 @@ describe('the tables of a warehouse', () => {
     })
   })
 
+  it('show a paragraph break of a description as a space, and escape control characters', () => {
+    const description = 'One row per month.\n\nOf \u001b[31mevery\tmodel.'
+    const column = { column_name: 'a', data_type: 'DATE', unit: null, additivity: null }
+    const table = { table_schema: 'main', table_name: 'mart', description }
+    const one = tableText({ ...table, columns: [{ ...column, description }] }, undefined)
+    const shown = String.raw`One row per month. Of \u001b[31mevery model.`
+    expect(one).toBe(`mart\n${shown}\n\na  DATE\n    ${shown}\n`)
+    expect(tableListText([table], undefined).split('\n')[0]).toBe('mart  One row per month.')
+  })
+
   it.each([80, 40, 20])('fit in %i columns', async (width) => {
     const path = await warehouse()
     const list = tableListText(await listTables(path), width)
