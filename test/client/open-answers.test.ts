@@ -96,12 +96,17 @@ describe('a response that is not as documented', () => {
     },
   )
 
-  it('an error response without a Problem body gives an error with the status alone', async () => {
+  it.each([
+    [302, '302 redirect, which is not followed: check the base URL or the app URL'],
+    [404, '404 refused by the server'],
+    [501, '501 failure of the server'],
+  ])('an error response %i without a Problem body is put into words', async (status, said) => {
     const { client } = await onServer(
-      (_, response) => void response.writeHead(404).end(`<b>${SECRET}</b>`),
+      (_, response) => void response.writeHead(status).end(`<b>${SECRET}</b>`),
     )
     const failure = await failureOf(client.sessions.get('s'))
-    expect(failure).toMatchObject({ status: 404, problem: { title: null, detail: null } })
+    expect(failure).toMatchObject({ status, problem: { title: null, detail: null } })
+    expect(failure.message).toBe(`GET /api/v0/sessions/s: ${said}`)
     expect(wordsOf(failure)).not.toContain(SECRET)
   })
 

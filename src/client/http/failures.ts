@@ -34,11 +34,17 @@ function problemOf({ body, headers }: WholeResponse): Problem {
 export function failureOf(method: string, path: string, response: WholeResponse): Error {
   const problem = problemOf(response)
   const { status } = response
-  const said = wordsOf(path, problem)
+  const said = wordsOf(path, problem) || usualWords(status)
   const id = problem.requestId === null ? '' : ` (request ${problem.requestId})`
-  const message = `${method} ${path}: ${status}${said === '' ? '' : ` ${said}`}${id}`
+  const message = `${method} ${path}: ${status} ${said}${id}`
   if (status !== 401 && status !== 403) return new ApiError(message, status, problem)
   return new RefusedError(message, status, problem, { hint: hintOf(status, path) })
+}
+
+/** What a status means, for an answer that does not say it or whose text is left out. */
+function usualWords(status: number): string {
+  if (status < 400) return 'redirect, which is not followed: check the base URL or the app URL'
+  return status < 500 ? 'refused by the server' : 'failure of the server'
 }
 
 function hintOf(status: number, path: string): string {
