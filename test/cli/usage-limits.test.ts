@@ -76,6 +76,19 @@ describe('limits', () => {
     expect(JSON.parse(json.out)).toMatchObject({ limit: 9_000_000, result: 'failed', error })
   })
 
+  it('set announces a retry once', async () => {
+    let puts = 0
+    const { run } = await stage({
+      intercept: ({ method }) =>
+        method === 'PUT' && (puts += 1) === 1
+          ? Response.json({ title: 'Slow' }, { status: 429, headers: { 'retry-after': '1' } })
+          : undefined,
+    })
+    const { code, err } = await run(['limits', 'set-global', '6000000', '--yes'])
+    expect(code).toBe(0)
+    expect(linesOf(err)).toEqual([expect.stringMatching(/429 Slow.*: retrying in 1\.0s$/)])
+  })
+
   it('list prints every digit of limits beyond 2^53', async () => {
     const limits = `{"globalLimit":9007199254740993,"userLimits":[{"email":"a@b.test","limit":18014398509481985}]}`
     const server = await testServer((_, response) => {

@@ -162,11 +162,11 @@ async function redactionOf({ dataFolder, redactionKey }: Config): Promise<Redact
   return new Redaction(randomBytes(32).toString('hex'))
 }
 
+/** A pause of the governor has no line: the request that caused it is retried after it, or fails. */
 function narrate(event: RunEvent, report: (text: string) => void): void {
   if (event.type === 'warning') report(event.message)
   if (event.type === 'organisation.addressed') report(addressing(event))
-  const isPause = event.type === 'governor.paused' || event.type === 'request.retried'
-  if (isPause && event.waitMs >= NOTABLE_MS) {
+  if (event.type === 'request.retried' && event.waitMs >= NOTABLE_MS) {
     report(`${event.reason}: retrying in ${duration(event.waitMs)}`)
   }
 }
