@@ -218,13 +218,13 @@ export function limitOf(text: string): Credits {
   if (digits === '') {
     throw new UsageError('the limit is empty', { hint: 'To remove a limit, write the word none.' })
   }
-  if (!/^[+-]?\d+$/.test(digits)) {
+  if (!/^\d+$/.test(digits)) {
     throw new UsageError(`the limit: '${text}' is not a whole number`, {
       hint: 'Write the credits in digits only, such as 5000000, or the word none to remove the limit.',
     })
   }
   const limit = Number(digits)
-  return Number.isSafeInteger(limit) ? limit : BigInt(digits.replace('+', ''))
+  return Number.isSafeInteger(limit) ? limit : BigInt(digits)
 }
 
 /** @throws UsageError for an invalid e-mail address. */
