@@ -55,7 +55,7 @@ export async function setLimits(
   if (due.length > 0) {
     const what = `${counted(due.length, 'limit')} of users: ${described(due)}`
     const ask = (batch: readonly Wish[]): Ask => {
-      return (client) => client.limits.setUsers(batch)
+      return (client) => client.limits.sendUsers(batch)
     }
     if (!(await mayChange(platform, what, batches.map(ask)))) return ExitCode.complete
   }
@@ -109,7 +109,7 @@ async function sendAll(
       continue
     }
     try {
-      const result = await platform.client.limits.setUsers(batch)
+      const result = parseExactly((await platform.client.limits.sendUsers(batch)).text)
       outcomes.push(...batch.map((wish) => answered(wish, result, platform.hide)))
     } catch (error) {
       failure = asError(error)
@@ -130,11 +130,14 @@ function answered(wish: Wish, result: unknown, hide: (text: string) => string): 
   return outcome(wish, wish.limit === null ? 'removed' : 'set')
 }
 
-/** What the platform set, in words, if its answer names another limit than the wanted one. */
+/**
+ * What the platform set, in words, if its answer names another limit than the wanted one.
+ * `answer`: parsed exactly, because a platform may round a limit beyond 2^53 as JavaScript does.
+ */
 export function otherLimit(wanted: Credits, answer: unknown): string | null {
-  const limit = fieldOf(answer, 'limit')
-  const isLimit = limit === null || typeof limit === 'number'
-  if (wanted === null || !isLimit || limit === Number(wanted)) return null
+  const limit = creditsOf(answer, 'limit')
+  const isLimit = limit !== null || fieldOf(answer, 'limit') === null
+  if (wanted === null || !isLimit || limit === wanted) return null
   return `the platform set ${limitText(limit)}`
 }
 

@@ -1,9 +1,14 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { checkGlobalLimit, type WantedLimit, type Credits } from '../../client/index.ts'
+import {
+  checkGlobalLimit,
+  type ApiClient,
+  type WantedLimit,
+  type Credits,
+} from '../../client/index.ts'
 import { ExitCode, messageOf, UsageError, AppError } from '../../lib/errors.ts'
 import { argument, flag, optionalArgument, text, type Group, type Terminal } from '../command.ts'
-import { changeOptions, mayChange, type Ask } from './change.ts'
+import { changeOptions, mayChange } from './change.ts'
 import { creditsOf, limitText, otherLimit, presentLimits, setLimits } from './limits-set.ts'
 import { platformCommand } from './platform.ts'
 import { fieldsOf, listAt, tableText } from './render.ts'
@@ -87,9 +92,9 @@ const setGlobalLimit = platformCommand({
       const change = `the global limit: ${limitText(before)} → ${limitText(limit)}`
       const isDue = flags.force || before !== limit
       if (isDue) {
-        const ask: Ask = (client) => client.limits.setGlobal(limit)
+        const ask = (client: ApiClient) => client.limits.sendGlobal(limit)
         if (!(await mayChange(platform, change, [ask]))) return ExitCode.complete
-        const error = otherLimit(limit, await ask(platform.client))
+        const error = otherLimit(limit, parseExactly((await ask(platform.client)).text))
         if (error !== null) {
           const json = { before, limit, result: 'failed', error }
           return { json, text: `${change}, failed: ${error}\n`, exitCode: ExitCode.partial }

@@ -1,4 +1,13 @@
-import { Endpoints, fetchItems, withQuery, type Caller, type Served, send } from '../http/call.ts'
+import {
+  documented,
+  Endpoints,
+  fetchItems,
+  sendServed,
+  withQuery,
+  type Caller,
+  type Served,
+} from '../http/call.ts'
+import type { ServedRow } from '../json/row-scanner.ts'
 import { checkWhole } from '../../lib/numbers.ts'
 import { nextCursor, textOf, unredacted } from '../cursor.ts'
 import type {
@@ -90,8 +99,13 @@ export class Limits extends Endpoints {
    * @throws UsageError for a limit below 1,000,000.
    */
   async setGlobal(limit: Credits): Promise<{ readonly limit: number | null }> {
+    return documented((await this.sendGlobal(limit)).value)
+  }
+
+  /** `setGlobal`, with the answer exactly as served: a number rounds limits beyond 2^53. */
+  async sendGlobal(limit: Credits): Promise<ServedRow> {
     checkGlobalLimit(limit)
-    return send(this.caller, 'PUT', GLOBAL, `{"limit":${String(limit)}}`)
+    return sendServed(this.caller, 'PUT', GLOBAL, `{"limit":${String(limit)}}`)
   }
 
   /**
@@ -101,6 +115,11 @@ export class Limits extends Endpoints {
    * @throws UsageError for none or more than 100 users, an empty e-mail, or a limit that is no whole number.
    */
   async setUsers(users: readonly WantedLimit[]): Promise<UserLimitsResult> {
+    return documented((await this.sendUsers(users)).value)
+  }
+
+  /** `setUsers`, with the answer exactly as served: a number rounds limits beyond 2^53. */
+  async sendUsers(users: readonly WantedLimit[]): Promise<ServedRow> {
     checkWhole('users a request', users.length, 1, MAX_USERS_PER_REQUEST)
     for (const { email, limit } of users) {
       if (email.trim() === '') throw new UsageError('a user without an e-mail address')
@@ -109,7 +128,7 @@ export class Limits extends Endpoints {
     const wanted = users.map(({ email, limit }) => {
       return `{"email":${JSON.stringify(email)},"limit":${String(limit)}}`
     })
-    return send(this.caller, 'PUT', USERS, `{"users":[${wanted.join(',')}]}`)
+    return sendServed(this.caller, 'PUT', USERS, `{"users":[${wanted.join(',')}]}`)
   }
 }
 

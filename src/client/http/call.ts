@@ -60,23 +60,29 @@ export function fetchItems<T>(
   })
 }
 
+/** Makes a change and returns the object of the answer; otherwise as `sendServed`. */
+export async function send<T>(...change: Parameters<typeof sendServed>): Promise<T> {
+  return documented<T>((await sendServed(...change)).value)
+}
+
 /**
- * Makes a change and returns the object of the answer. `body`: an object, or its JSON text.
+ * Makes a change and returns the object of the answer, exactly as served. `body`: an object, or
+ * its JSON text.
  *
  * @throws BodyError if the answer is no object.
  */
-export function send<T>(
+export function sendServed(
   { transport, baseUrl }: Caller,
   method: Call['method'],
   path: string,
   body?: object | string,
-): Promise<T> {
+): Promise<ServedRow> {
   const text = typeof body === 'object' ? JSON.stringify(body) : body
   const call = { ...callOf(baseUrl, method, path), body: text }
   return transport.call(call, (response, requestId) =>
     readAnswer(DOCUMENTED, { method, path, requestId }, response, () => {
       const answer = utf8().decode(response.body)
-      return documented<T>(answer.trim() === '' ? {} : sliceWhole(answer).value)
+      return sliceWhole(answer.trim() === '' ? '{}' : answer)
     }),
   )
 }
