@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { moreText } from '../../src/serve/report/words.ts'
 import { command } from '../support/command.ts'
@@ -15,6 +17,22 @@ it.each([
   const { out, err } = await command(['plan', '--only', 'tokens', '--to', to], environment)
   expect(err).toBe('')
   expect(out).toContain(text)
+})
+
+it.each([
+  [6, 'and for 1 more organisation'],
+  [30, 'and for 25 more organisations'],
+])('status of %i organisations without a web application host names five', async (count, more) => {
+  const folder = await temporaryFolder()
+  const config = join(folder, 'organisations.yaml')
+  const lines = Array.from(
+    { length: count },
+    (_, at) => `  - {name: o${at}, base_url: 'http://127.0.0.1:1', key_env: KEY}`,
+  )
+  await writeFile(config, ['data: data', 'organisations:', ...lines].join('\n'), { mode: 0o600 })
+  const { out } = await command(['status', '--config', config])
+  expect(out.match(/^readiness /gm)).toHaveLength(5)
+  expect(out).toContain(`\n             ${more}\n`)
 })
 
 it('a report counts the organisations that it leaves out', () => {
