@@ -230,7 +230,7 @@ function emptySources(): string {
     'create schema platform',
     ...tables,
     `create table platform.intervals (org_id varchar, resource varchar, activity_date date,
-      status varchar, is_settled boolean, fetched_at timestamptz)`,
+      is_analytics boolean, status varchar, is_settled boolean, is_suspect boolean, fetched_at timestamptz)`,
     `create table platform.restatements (org_id varchar, resource varchar, activity_date date,
       entity_key varchar, metric varchar, old_value varchar, new_value varchar,
       old_fetched_at timestamptz, new_fetched_at timestamptz)`,
