@@ -1,4 +1,10 @@
-import { ENTITY_RESOURCES, isEntityResource, isSnapshot, RESOURCES } from './resources.ts'
+import {
+  ENTITY_RESOURCES,
+  isAnalytics,
+  isEntityResource,
+  isSnapshot,
+  RESOURCES,
+} from './resources.ts'
 import { eachDay, HISTORY_START, type Day, type DayRange } from '../lib/days.ts'
 import { intervalKey, isSettled, type Interval, type Ledger } from './ledger.ts'
 import { literal, type Database } from '../lib/duckdb.ts'
@@ -135,20 +141,15 @@ async function write(
 
 function fields(row: IntervalRow): object {
   const { day, ...others } = row
-  return { activity_date: day, is_analytics: isAnalytics(row), ...inSnakeCase(others) }
+  return { activity_date: day, is_analytics: isAnalytics(row.resource), ...inSnakeCase(others) }
 }
 
 /** What models read of the rows: two texts are equal if no model can tell the rows apart. */
 export function seenByModels(rows: readonly IntervalRow[]): string {
-  return JSON.stringify(
-    rows
-      .filter(isAnalytics)
-      .map(({ orgId, resource, day, status, isSettled, isSuspect, fetchedAt }) => [
-        ...[orgId, resource, day, status, isSettled && !isSuspect, fetchedAt],
-      ]),
-  )
-}
-
-function isAnalytics({ resource }: IntervalRow): boolean {
-  return !isEntityResource(resource)
+  const seen = rows
+    .filter(({ resource }) => isAnalytics(resource))
+    .map(({ orgId, resource, day, status, isSettled, isSuspect, fetchedAt }) => {
+      return [orgId, resource, day, status, isSettled && !isSuspect, fetchedAt]
+    })
+  return JSON.stringify(seen)
 }

@@ -71,7 +71,7 @@ it.each(DAMAGES)('doctor reports a ledger that %s', async (_, damage) => {
 
 /** A run on the third night, without a platform. */
 function contextOf(data: string): RunContext & { readonly world: TestWorld } {
-  const environment = { AGENT_BASE_URL: 'http://127.0.0.1:9', AGENT_API_KEY: 'key-of-nobody' }
+  const environment = { AGENT_BASE_URL: 'http://127.0.0.1:9', AGENT_API_KEY: 'key' }
   const [config, world] = [loadConfig({ data }, environment, data), testWorld(NIGHT + 2 * DAY)]
   return { config, world, runId: 'run', deadline: NIGHT + 3 * DAY }
 }

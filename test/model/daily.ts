@@ -100,3 +100,15 @@ export async function serve(bench: Bench, rows: readonly UserDay[]): Promise<voi
   ) to ${literal(join(bench.data, 'users.parquet'))} (format parquet)`)
   db.close()
 }
+
+/** `DAILY` with a ratio that is infinite for two sessions. */
+export const WITH_RATIO: Files = {
+  ...DAILY,
+  'models/stg_users.sql': `select *, sessions / (sessions - 2) as ratio
+from {{ source('platform', 'users') }}
+`,
+  'models/stg_users.yml': `${DAILY['models/stg_users.yml'] ?? ''}      - {name: ratio, description: A ratio.}
+`,
+  'models/fct_user_day.yml': `${DAILY['models/fct_user_day.yml'] ?? ''}      - {name: ratio, description: A ratio.}
+`,
+}

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { ChecksFailedError } from '../../src/lib/errors.ts'
-import { DAILY, serve } from './daily.ts'
+import { serve, WITH_RATIO } from './daily.ts'
 import { Bench, TINY, type Files } from './fixture.ts'
 
 const MART = TINY['models/marts/fct_user.yml'] ?? ''
@@ -55,24 +55,14 @@ it('a model that divides by NULL instead is published', async () => {
 })
 
 it('the new rows of an incremental model are checked for infinite numbers', async () => {
-  const daily: Files = {
-    ...DAILY,
-    'models/stg_users.sql': `select *, sessions / (sessions - 2) as ratio
-from {{ source('platform', 'users') }}
-`,
-    'models/stg_users.yml': `${DAILY['models/stg_users.yml'] ?? ''}      - {name: ratio, description: A ratio.}
-`,
-    'models/fct_user_day.yml': `${DAILY['models/fct_user_day.yml'] ?? ''}      - {name: ratio, description: A ratio.}
-`,
-  }
   const bench = await Bench.open()
   await serve(bench, [['a', '2026-01-14', 'u1', 1, 'v1']])
-  await bench.build(daily)
+  await bench.build(WITH_RATIO)
   await serve(bench, [
     ['a', '2026-01-14', 'u1', 1, 'v1'],
     ['a', '2026-01-15', 'u1', 2, 'v1'],
   ])
-  const error = await failureOf(bench.build(daily))
+  const error = await failureOf(bench.build(WITH_RATIO))
   expect(error.message).toContain("model 'fct_user_day': column 'ratio' is infinite")
   expect(await bench.rows('select count(*) as days from fct_user_day')).toEqual([{ days: '1' }])
 })

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { UsageError } from '../../src/lib/errors.ts'
 import type { BuildOptions } from '../../src/model/index.ts'
-import { DAILY, serve } from './daily.ts'
+import { serve, WITH_RATIO } from './daily.ts'
 import { Bench, TINY, type Files } from './fixture.ts'
 
 const YML = (name: string, test = ''): string => `models:
@@ -116,32 +116,22 @@ describe('a retry after a build of some models', () => {
   })
 
   it('does not publish the infinite numbers of an incremental model', async () => {
-    const daily: Files = {
-      ...DAILY,
-      'models/stg_users.sql': `select *, sessions / (sessions - 2) as ratio
-from {{ source('platform', 'users') }}
-`,
-      'models/stg_users.yml': `${DAILY['models/stg_users.yml'] ?? ''}      - {name: ratio, description: A ratio.}
-`,
-      'models/fct_user_day.yml': `${DAILY['models/fct_user_day.yml'] ?? ''}      - {name: ratio, description: A ratio.}
-`,
-    }
     const bench = await Bench.open()
     await serve(bench, [['a', '2026-01-14', 'u1', 1, 'v1']])
-    await bench.build(daily, part(bench, 'v1'))
+    await bench.build(WITH_RATIO, part(bench, 'v1'))
     await serve(bench, [
       ['a', '2026-01-14', 'u1', 1, 'v1'],
       ['a', '2026-01-15', 'u1', 2, 'v1'],
     ])
     const infinite = "column 'ratio' is infinite"
     const some = part(bench, 'v2', { runId: 'run-2', select: '+fct_user_day' })
-    await expect(bench.build(daily, some)).rejects.toThrow(infinite)
+    await expect(bench.build(WITH_RATIO, some)).rejects.toThrow(infinite)
     const again = part(bench, 'v2', { runId: 'run-3', retry: true })
-    await expect(bench.build(daily, again)).rejects.toThrow(infinite)
+    await expect(bench.build(WITH_RATIO, again)).rejects.toThrow(infinite)
     expect(await bench.rows('select count(*) as days from fct_user_day')).toEqual([{ days: '1' }])
   })
 
-  it('does not publish a table of a refused model that is now as it was published', async () => {
+  it('builds a refused model again after its statement was restored', async () => {
     const bench = await Bench.open()
     const divided = (by: string): Files => ({
       ...CHAIN,
