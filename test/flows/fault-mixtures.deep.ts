@@ -16,7 +16,7 @@ const SECOND_NIGHT = Date.parse('2026-01-21T05:00:00Z')
 
 /** Restated before the second night, which rechecks them: 7, 3 and 2 days old. */
 const RESTATED = ['2026-01-14', '2026-01-18', '2026-01-19']
-const SEEDS = Array.from({ length: 6 }, (_, index) => index + 1)
+const SEEDS = Array.from({ length: 5 }, (_, index) => index + 1)
 
 const STOPS: readonly FaultKind[] = ['401', '403', '429 for two hours']
 /** As an answer to the first request they mean a wrong address: see faults.deep.ts. */
