@@ -24,6 +24,7 @@ import { AXES, exponent, shapeOf, writePage } from './scale-page.mjs'
 
 const DEFAULT = ['users=10', 'users=100', 'users=1000', 'days=100', 'organisations=10']
 const RESULTS = join(benchFolder, 'scale.json')
+const CLOCK = `--import=${join(benchFolder, 'clock.mjs')}`
 
 const wanted = process.argv.slice(2)
 const points = (wanted.length === 0 ? DEFAULT : wanted).filter((each) => each !== 'page')
@@ -49,35 +50,33 @@ async function measurePoint({ users, days, organisations }) {
   return withFolder(async (folder) => {
     const data = join(folder, 'data')
     const config = ['--config', join(folder, 'agent-warehouse.yaml'), '--log', 'none']
-    const taken = async (...args) => {
+    const taken = async (now, ...args) => {
       const run = await agentWarehouse([...args, ...config], data, {
         AGENT_WAREHOUSE_RATE: '100000',
+        ...(now > Date.now() ? { BENCH_NOW: String(now), NODE_OPTIONS: CLOCK } : {}),
       })
       const { seconds, cpuSeconds, peakBytes } = run
       tell(`  ${args.join(' ')}: ${seconds.toFixed(0)} s, ${cpuSeconds.toFixed(0)} s of processors`)
       return { seconds, cpuSeconds, peakBytes }
     }
-    const onMorning = (day) =>
+    const morningAfter = (day) => Date.parse(`${addDays(HISTORY_BEGINS, day)}T06:00:00Z`)
+    const night = (now) =>
       withPlatform(
         users,
         async (platform) => {
           await configureOrganisations(folder, platform)
-          return taken('run')
+          return taken(now, 'run')
         },
-        {
-          now: Date.parse(`${addDays(HISTORY_BEGINS, day)}T06:00:00Z`),
-          areSteady: true,
-          organisations,
-        },
+        { now, areSteady: true, organisations },
       )
-    const first = await onMorning(days)
+    const first = await night(morningAfter(days))
     const bytes = {
       raw: await bytesIn(join(data, 'lake', 'raw')),
       base: await bytesIn(join(data, 'lake', 'base')),
       warehouse: await bytesIn(join(data, 'warehouse.duckdb')),
     }
-    const nightly = await onMorning(days + 1)
-    const full = await taken('build', '--full-refresh')
+    const nightly = await night(morningAfter(days + 1))
+    const full = await taken(morningAfter(days + 1), 'build', '--full-refresh')
     const at = new Date().toISOString()
     const { status, stdout } = spawnSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: root })
     const commit = status === 0 ? String(stdout).trim() : null
