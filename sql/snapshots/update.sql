@@ -5,7 +5,7 @@ create temp table fresh as
 select
     *,
     {{ scd_id }} as dbt_scd_id,
-    {{ updated_at }} as dbt_updated_at
+    {{ now }} as dbt_updated_at
 from ({{ rows }});
 
 update {{ relation }} as stored

@@ -37,7 +37,7 @@ it('a project is read with folder settings, columns and tests of its models', as
       { name: 'not_null_fct_user_user_id', column: 'user_id', severity: 'error' },
     ],
   })
-  expect(project.sources).toMatchObject([{ name: 'platform', tables: ['users'] }])
+  expect(project.sources).toMatchObject([{ name: 'platform', tables: [{ name: 'users' }] }])
   expect(project.vars).toEqual({ smallest: 0 })
 })
 
@@ -72,15 +72,6 @@ it('settings of a file override those of the yml, which override those of folder
     tags: ['mart', 'late'],
     meta: { owner: 'me' },
   })
-})
-
-it('vars may be nested under the name of the project', async () => {
-  const folder = await writeFiles({
-    ...TINY,
-    'dbt_project.yml': PROJECT_YML.replace('  smallest: 0', '  tiny:\n    smallest: 4'),
-  })
-  const [staging] = listModels(await loadProject(folder))
-  expect(staging?.sql).toContain('where sessions >= 4')
 })
 
 describe('a project is refused with file and line because of', () => {
@@ -239,6 +230,12 @@ describe('a project is refused with file and line because of', () => {
       'models/marts/fct_user.sql:2: config: a unique_key is for incremental models, and this is a table',
     ],
     [
+      'a schema in the file, whose relation is known before',
+      { 'models/marts/fct_user.sql': "{{ config(schema='other') }} select 1" },
+      [],
+      'models/marts/fct_user.sql:1: config: Unrecognized key: "schema"',
+    ],
+    [
       'an unsupported strategy',
       { 'models/marts/fct_user.sql': "{{ config(incremental_strategy='merge') }} select 1" },
       [],
@@ -295,13 +292,6 @@ describe('doc blocks', () => {
     expect(project.docs).toEqual([
       { name: 'user_id', file: 'models/docs.md', text: 'Names the user.' },
     ])
-  })
-
-  it('are read from the docs-paths of the project', async () => {
-    const yml = `${PROJECT_YML}docs-paths: [texts]\n`
-    const files = { 'dbt_project.yml': yml, 'texts/docs.md': DOCS }
-    const project = await loadProject(await writeFiles({ ...TINY, ...files }))
-    expect(project.docs).toHaveLength(1)
   })
 
   it.each([

@@ -127,22 +127,6 @@ it.each([
   await expect(builtTwiceWithTest(test)).rejects.toThrow('no_999')
 })
 
-it('a generic test whose where asks for the time is run again', async () => {
-  const yml = (where: string): Files => ({
-    'models/fct_total.yml': `models:
-  - name: fct_total
-    description: One row.
-    columns:
-      - name: sessions
-        description: Sessions.
-        data_tests:
-          - accepted_values: {arguments: {values: [4]}, config: {where: "${where}"}}
-`,
-  })
-  await builtTwiceWith(yml('sessions > 0'))
-  await expect(builtTwiceWith(yml("current_date > '2020-01-01'"))).rejects.toThrow('sessions')
-})
-
 /** A model without a source, whose rows are inserted by the hook of another model. */
 const RECORDED: Files = {
   ...DAILY,

@@ -75,7 +75,7 @@ describe('a snapshot', () => {
 
   it('ends removed rows with hard_deletes: invalidate', async () => {
     const bench = await Bench.open()
-    const rule = 'strategy: check, check_cols: all, hard_deletes: invalidate'
+    const rule = 'strategy: check, check_cols: [team, seen], hard_deletes: invalidate'
     await bench.build(kept(FIRST, rule))
     await bench.build(kept(SECOND, rule))
     expect(await bench.rows(history)).toContainEqual({
@@ -90,26 +90,11 @@ describe('a snapshot', () => {
     ])
   })
 
-  it('uses the time column of the strategy timestamp', async () => {
-    const bench = await Bench.open()
-    const rule = 'strategy: timestamp, updated_at: seen'
-    await bench.build(kept("('a', 'red', '2026-01-01'), ('b', 'red', '2026-01-01')", rule))
-    await bench.build(kept("('a', 'green', '2026-01-02'), ('b', 'green', '2026-01-01')", rule))
-    expect(
-      await bench.rows(`select member, team, cast(dbt_valid_from as varchar) as since,
-        cast(dbt_valid_to as varchar) as until from snapshots.teams_history order by all`),
-    ).toEqual([
-      { member: 'a', team: 'green', since: '2026-01-02 00:00:00', until: null },
-      { member: 'a', team: 'red', since: '2026-01-01 00:00:00', until: '2026-01-02 00:00:00' },
-      { member: 'b', team: 'red', since: '2026-01-01 00:00:00', until: null },
-    ])
-  })
-
   it('has row ids as in dbt, and comments', async () => {
     const bench = await Bench.open()
-    await bench.build(kept(FIRST, 'strategy: timestamp, updated_at: seen'))
+    await bench.build(kept(FIRST))
     expect(
-      await bench.rows(`select dbt_scd_id = md5('a|2026-01-01 00:00:00') as is_same
+      await bench.rows(`select dbt_scd_id = md5('a|' || dbt_updated_at) as is_same
         from snapshots.teams_history where member = 'a'`),
     ).toEqual([{ is_same: true }])
     expect(await bench.rows('select * from meta.columns where description is null')).toEqual([])
@@ -345,17 +330,12 @@ describe('a snapshot is refused with file and line because of', () => {
     [
       'the strategy check without check_cols',
       'strategy: check',
-      'check_cols is required for the strategy check',
+      'teams_history.yml:5: snapshots.0.config.check_cols: ',
     ],
     [
-      'the strategy timestamp without updated_at',
-      'strategy: timestamp',
-      'updated_at is required for the strategy timestamp',
-    ],
-    [
-      'the columns of both strategies',
-      'strategy: check, check_cols: all, updated_at: seen',
-      'and only for it',
+      'another strategy',
+      'strategy: timestamp, updated_at: seen',
+      "the built-in runner supports the strategy 'check'",
     ],
     [
       'an unknown column',
@@ -364,7 +344,7 @@ describe('a snapshot is refused with file and line because of', () => {
     ],
     [
       'an unknown value of hard_deletes',
-      'strategy: check, check_cols: all, hard_deletes: new_record',
+      'strategy: check, check_cols: [team], hard_deletes: new_record',
       "supports 'ignore'",
     ],
   ]

@@ -221,12 +221,7 @@ function configOf(node: ModelNode): JsonObject {
     column_types: { ...node.seed?.types },
     full_refresh: null,
     unique_key: isIncremental ? [...node.unique_key] : null,
-    ...(node.snapshot === null
-      ? {}
-      : {
-          ...node.snapshot,
-          strategy: node.snapshot.updated_at === null ? 'check' : 'timestamp',
-        }),
+    ...(node.snapshot === null ? {} : { ...node.snapshot, updated_at: null, strategy: 'check' }),
     on_schema_change: isIncremental ? 'fail' : 'ignore',
     grants: {},
     packages: [],
@@ -281,7 +276,7 @@ function singularTestEntry(test: TestNode, context: EntryContext): Entry {
 }
 
 function testEntry(test: TestSettings, names: readonly string[], context: EntryContext) {
-  const { schema, severity, store_failures, where, limit, warn_if, error_if } = test
+  const { schema, severity, store_failures } = test
   return {
     ...NODE,
     ...reads(names, [], context),
@@ -295,11 +290,11 @@ function testEntry(test: TestSettings, names: readonly string[], context: EntryC
       severity: severity === 'error' ? 'ERROR' : 'warn',
       store_failures,
       store_failures_as: null,
-      where,
-      limit,
+      where: null,
+      limit: null,
       fail_calc: 'count(*)',
-      warn_if,
-      error_if,
+      warn_if: '!= 0',
+      error_if: '!= 0',
     },
   }
 }
@@ -323,19 +318,14 @@ function unitTestEntry(test: UnitTestNode, { project, compiled }: EntryContext):
 }
 
 function fixture(rows: UnitTestNode['expect']): JsonObject {
-  return { format: typeof rows === 'string' ? 'sql' : 'dict', rows: json(rows), fixture: null }
+  return { format: 'dict', rows: json(rows), fixture: null }
 }
 
 function sourceEntries({ project, database, sourceSql, createdAt }: EntryContext): Entry[] {
-  return project.sources.flatMap(({ name, place: { file }, description, tables, descriptions }) =>
+  return project.sources.flatMap(({ name, place: { file }, description, tables }) =>
     tables.map((table) => {
-      const found = placed(
-        'source',
-        `source.${project.name}.${name}.${table}`,
-        table,
-        file,
-        project,
-      )
+      const id = `source.${project.name}.${name}.${table.name}`
+      const found = placed('source', id, table.name, file, project)
       return {
         ...found,
         path: file,
@@ -345,12 +335,12 @@ function sourceEntries({ project, database, sourceSql, createdAt }: EntryContext
         source_name: name,
         source_description: description,
         loader: '',
-        identifier: table,
+        identifier: table.name,
         quoting: { database: null, schema: null, identifier: null, column: null },
         loaded_at_field: null,
         freshness: null,
         external: null,
-        description: descriptions[table] ?? '',
+        description: table.description,
         columns: {},
         meta: {},
         source_meta: {},
@@ -358,7 +348,7 @@ function sourceEntries({ project, database, sourceSql, createdAt }: EntryContext
         config: { enabled: true },
         patch_path: null,
         unrendered_config: {},
-        relation_name: sourceSql(name, table),
+        relation_name: sourceSql(name, table.name),
         created_at: createdAt,
       }
     }),

@@ -108,7 +108,7 @@ export function sources(
         criteria: {
           warn_after: periodOf(rule.warnAfterSeconds),
           error_after: periodOf(rule.errorAfterSeconds),
-          filter: rule.filter,
+          filter: null,
         },
       }
       return [result]

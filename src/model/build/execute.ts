@@ -12,26 +12,19 @@ import { failedChecks, forgetFailures, storeFailures } from '../checks/failures.
 import { checkFreshness, type FreshnessResult } from '../checks/freshness.ts'
 import { failuresTable, type CheckResult } from '../shared/checks.ts'
 import { runChecks, watchReferences } from '../checks/run.ts'
-import { runUnitTests, type UnitTestResult } from '../checks/unit-tests.ts'
+import { runUnitTests } from '../checks/unit-tests.ts'
 import type { ModelNode } from '../project/types.ts'
 import { contentsOf, type Contents } from '../publish/publish.ts'
 import { createMeta, writeCheckResults, writeColumns, writeModels } from '../publish/meta.ts'
 import { engineOf, STORAGE_VERSION } from './previous-warehouse.ts'
-import { commentsSql, relationsIn, type Relations } from '../shared/relations.ts'
-import {
-  countReused,
-  createSchemas,
-  materialize,
-  type BuiltModel,
-  type BuiltModels,
-} from '../engines/materialize.ts'
+import { commentsSql, createSchemas, relationsIn, type Relations } from '../shared/relations.ts'
+import { runScheduled } from '../shared/schedule.ts'
+import { materialize, type BuiltModel, type BuiltModels } from '../engines/materialize.ts'
 import { loadSnapshot, saveSnapshot } from '../engines/snapshots.ts'
 import { type BuiltOnSpark, buildOnSpark } from '../engines/spark.ts'
 
 export interface ExecutedPlan {
   readonly models: readonly BuiltModel[]
-  /** The unit tests that ran: those of changed models, or all in a full refresh. */
-  readonly unitTests: readonly UnitTestResult[]
   readonly checks: readonly CheckResult[]
   readonly freshness: readonly FreshnessResult[]
   /** Why the file cannot be published; empty if it can. `failedFile`: where it is kept. */
@@ -81,7 +74,7 @@ async function buildAndCheck(context: BuildContext, plan: BuildPlan): Promise<Ex
       : await buildOnSpark(context, plan, spark, (nodes) =>
           buildModels(context, { ...plan, nodes }),
         )
-  const { models, unitTests, missing, failures } = made
+  const { models, missing, failures } = made
   await createMeta(db)
   await context.meta?.(db)
   const freshness = await checkFreshness(context, project.sources, sourceSql)
@@ -107,7 +100,7 @@ async function buildAndCheck(context: BuildContext, plan: BuildPlan): Promise<Ex
   }
   const relations = await relationsIn(db)
   const contents = await contentsOf(db, plan, relations)
-  return { models, unitTests, checks: checked.results, freshness, problems, contents, relations }
+  return { models, checks: checked.results, freshness, problems, contents, relations }
 }
 
 export function snapshotsOf(models: readonly ModelNode[]): ModelNode[] {
@@ -156,9 +149,7 @@ async function buildModels(context: BuildContext, plan: BuildPlan): Promise<Buil
     context.db,
     nodes.map(({ node }) => node),
   )
-  const reused = await countReused(context.db, nodes)
   const models = new Map<string, BuiltModel>()
-  const results = new Map<string, readonly UnitTestResult[]>()
   const failures = new Map<string, AppError>()
   const missing = new Set<string>()
   const buildNode = async (planned: NodePlan, db: Database): Promise<void> => {
@@ -172,8 +163,8 @@ async function buildModels(context: BuildContext, plan: BuildPlan): Promise<Buil
         reportSkipped(own, 'model', name, `not built: ${lacking.join(', ')}`)
         return
       }
-      results.set(name, await testUnits(own, name, plan))
-      models.set(name, await materialize(own, planned, reused.get(name)))
+      await runUnitTests(own, name, plan)
+      models.set(name, await materialize(own, planned))
     } catch (error) {
       own.signal?.throwIfAborted()
       if (!(error instanceof AppError)) throw error
@@ -204,76 +195,5 @@ async function buildModels(context: BuildContext, plan: BuildPlan): Promise<Buil
   )
   const inOrder = <T>(found: ReadonlyMap<string, T>): T[] =>
     nodes.flatMap(({ node }) => found.get(node.name) ?? [])
-  return {
-    models: inOrder(models),
-    unitTests: inOrder(results).flat(),
-    failures: inOrder(failures),
-    missing,
-  }
-}
-
-async function testUnits(
-  context: BuildContext,
-  model: string,
-  { unitTests }: BuildPlan,
-): Promise<UnitTestResult[]> {
-  const own = unitTests.filter((test) => test.model === model)
-  try {
-    return await runUnitTests(context, own)
-  } catch (error) {
-    reportSkipped(context, 'model', model, 'its unit tests failed')
-    throw error
-  }
-}
-
-interface Step {
-  readonly name: string
-  readonly dependsOn: readonly string[]
-  /** Whether it runs in the first lane only. */
-  readonly isPinned: boolean
-}
-
-/**
- * Runs the steps, one at a time in each lane: the earliest that is ready, in the first lane a
- * pinned one before others. A dependency that is not a step counts as done. After an error, no
- * step starts; the error is thrown when the running steps have ended.
- *
- * @param steps without a cycle.
- */
-export async function runScheduled<T extends Step, Lane>(
-  steps: readonly T[],
-  lanes: readonly [Lane, ...Lane[]],
-  work: (step: T, lane: Lane) => Promise<void>,
-): Promise<void> {
-  const [firstLane] = lanes
-  const unfinished = new Set(steps.map(({ name }) => name))
-  const waiting = [...steps]
-  const underWay = new Map<Lane, Promise<unknown>>()
-  const failures: unknown[] = []
-  const isReady = ({ dependsOn }: T): boolean => !dependsOn.some((name) => unfinished.has(name))
-  const nextOf = (lane: Lane): T | undefined => {
-    const ready = waiting.filter(isReady)
-    const pinned = ready.find(({ isPinned }) => isPinned)
-    const other = ready.find(({ isPinned }) => !isPinned)
-    return lane === firstLane ? (pinned ?? other) : other
-  }
-  const begin = (lane: Lane, step: T): void => {
-    waiting.splice(waiting.indexOf(step), 1)
-    const working = work(step, lane)
-      .catch((error: unknown) => void failures.push(error))
-      .finally(() => {
-        underWay.delete(lane)
-        unfinished.delete(step.name)
-      })
-    underWay.set(lane, working)
-  }
-  while (unfinished.size > 0 && failures.length === 0) {
-    for (const lane of lanes) {
-      const next = underWay.has(lane) ? undefined : nextOf(lane)
-      if (next !== undefined) begin(lane, next)
-    }
-    await Promise.race(underWay.values())
-  }
-  await Promise.all(underWay.values())
-  if (failures.length > 0) throw failures[0]
+  return { models: inOrder(models), failures: inOrder(failures), missing }
 }

@@ -1,7 +1,7 @@
 import { ChecksFailedError } from '../../lib/errors.ts'
-import { identifier, type Database, type Row } from '../../lib/duckdb.ts'
+import type { Database, Row } from '../../lib/duckdb.ts'
 import { counted } from '../../lib/text.ts'
-import { commentsSql, relationsIn } from '../shared/relations.ts'
+import { commentsSql, createSchemas, relationsIn } from '../shared/relations.ts'
 import { failuresTable, type CheckResult, type PlannedCheck } from '../shared/checks.ts'
 
 /** Examples of the wrong rows of each failed check, by its name. */
@@ -10,19 +10,9 @@ type Examples = ReadonlyMap<string, readonly Row[]>
 const EXAMPLES = 3
 const LISTED_CHECKS = 3
 
-/** Creates the schemas of checks that store their rows: two connections cannot create one at once. */
-export async function createSchemas(db: Database, checks: readonly PlannedCheck[]): Promise<void> {
-  const storing = checks.filter(({ store_failures: isStored }) => isStored)
-  for (const schema of new Set(storing.map((check) => check.schema))) await createSchema(db, schema)
-}
-
-function createSchema(db: Database, schema: string): Promise<void> {
-  return db.run(`create schema if not exists ${identifier(schema)}`)
-}
-
 export async function storeRows(db: Database, check: PlannedCheck): Promise<string> {
   const relation = failuresTable(check)
-  await createSchema(db, check.schema)
+  await createSchemas(db, [check])
   await db.run(`create or replace table ${relation} as ${check.sql}`)
   const { columns } = await db.table(`from ${relation} limit 0`)
   await db.run(

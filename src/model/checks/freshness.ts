@@ -4,7 +4,7 @@ import type { Database } from '../../lib/duckdb.ts'
 import { statement } from '../../lib/package.ts'
 import type { BuildContext } from '../shared/context.ts'
 import type { CompileOptions } from '../project/compile.ts'
-import { placeText, StatementError } from '../project/errors.ts'
+import { naming, placeText } from '../project/errors.ts'
 import type { FreshnessRule, Source } from '../project/types.ts'
 import { insertRows } from '../publish/meta.ts'
 
@@ -34,16 +34,16 @@ export async function checkFreshness(
   sourceSql: CompileOptions['sourceSql'],
 ): Promise<FreshnessResult[]> {
   const results: FreshnessResult[] = []
-  for (const source of sources) {
-    for (const rule of source.freshness) {
+  for (const { name: source, tables } of sources) {
+    for (const { name: table, freshness: rule } of tables) {
+      if (rule === null) continue
       const checkedAt = now()
-      const loadedAt = await newest(db, sourceSql(source.name, rule.table), rule)
+      const loadedAt = await newest(db, table, sourceSql(source, table), rule)
       const status = loadedAt === null ? 'pass' : freshnessOf(checkedAt - loadedAt, rule)
       const durationMs = now() - checkedAt
-      const { table } = rule
-      results.push({ source: source.name, table, loadedAt, checkedAt, rule, status, durationMs })
+      results.push({ source, table, loadedAt, checkedAt, rule, status, durationMs })
       if (loadedAt === null || status === 'pass') continue
-      const message = `source ${source.name}.${table} is stale: ${ageText(checkedAt - loadedAt, rule)}`
+      const message = `source ${source}.${table} is stale: ${ageText(checkedAt - loadedAt, rule)}`
       emit({ type: 'warning', message })
     }
   }
@@ -51,16 +51,15 @@ export async function checkFreshness(
   return results
 }
 
-async function newest(db: Database, relation: string, rule: FreshnessRule): Promise<number | null> {
-  const { loadedAtField: field, loadedAtQuery: query, filter, place } = rule
-  const where = filter === null ? '' : ` where ${filter}`
-  const loaded = query ?? `select max(${field ?? ''}) from (select * from ${relation}${where})`
-  try {
-    const sql = `select epoch_ms(cast((${loaded}) as timestamptz)) as ms`
-    return loadedRows.parse(await db.rows(sql))[0]?.ms ?? null
-  } catch (error) {
-    throw StatementError.of(`${placeText(place)}: freshness of '${rule.table}'`, error)
-  }
+async function newest(
+  db: Database,
+  table: string,
+  relation: string,
+  { loadedAtField: field, place }: FreshnessRule,
+): Promise<number | null> {
+  const sql = `select epoch_ms(cast(max(${field}) as timestamptz)) as ms from ${relation}`
+  const rows = await naming(`${placeText(place)}: freshness of '${table}'`, () => db.rows(sql))
+  return loadedRows.parse(rows)[0]?.ms ?? null
 }
 
 async function write(db: Database, results: readonly FreshnessResult[]): Promise<void> {

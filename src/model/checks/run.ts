@@ -1,12 +1,17 @@
-import { allOrThrow } from '../../lib/concurrency.ts'
 import { identifier, type Database } from '../../lib/duckdb.ts'
 import { messageOf } from '../../lib/errors.ts'
 import { grouped } from '../../lib/grouped.ts'
 import { reportSkipped, type BuildContext, type BuildPlan } from '../shared/context.ts'
-import { StatementError } from '../project/errors.ts'
-import type { TestSettings } from '../project/types.ts'
-import { createSchemas, storeRows } from './failures.ts'
-import type { CheckResult, CheckStatus, PlannedCheck, ReferencedColumns } from '../shared/checks.ts'
+import { naming, StatementError } from '../project/errors.ts'
+import { storeRows } from './failures.ts'
+import {
+  missingValuesSql,
+  type CheckResult,
+  type PlannedCheck,
+  type ReferencedColumns,
+} from '../shared/checks.ts'
+import { createSchemas } from '../shared/relations.ts'
+import { runScheduled } from '../shared/schedule.ts'
 
 interface CheckedModels {
   readonly results: readonly CheckResult[]
@@ -23,16 +28,15 @@ export async function runChecks(
   checks: readonly PlannedCheck[],
   { hasRemovedValues, missing, counted }: Found,
 ): Promise<CheckedModels> {
-  await createSchemas(context.db, checks)
+  const { db: first, second } = context
+  await createSchemas(
+    first,
+    checks.filter(({ store_failures: isStored }) => isStored),
+  )
   const results = new Map<PlannedCheck, CheckResult>()
   const failures = new Map<PlannedCheck, StatementError>()
   const lackingOf = ({ reads }: PlannedCheck) => reads.filter((name) => missing.has(name))
-  const countsIn = (db: Database, own: readonly PlannedCheck[]) => {
-    const runnable = own.filter((check) => lackingOf(check).length === 0)
-    const uncounted = runnable.filter(({ check }) => counted?.has(check) !== true)
-    return countMissingValues({ ...context, db }, uncounted)
-  }
-  const run = async (db: Database, check: PlannedCheck, counts: Counts): Promise<void> => {
+  const run = async (db: Database, check: PlannedCheck, known?: Counted): Promise<void> => {
     context.signal?.throwIfAborted()
     const lacking = lackingOf(check)
     if (lacking.length > 0) {
@@ -41,7 +45,6 @@ export async function runChecks(
     }
     try {
       const count = () => {
-        const known = counted?.get(check.check) ?? counts.get(check)
         if (known instanceof StatementError) throw known
         if (known !== undefined && !check.store_failures) return known
         return countFailures(db, check, hasRemovedValues)
@@ -53,27 +56,31 @@ export async function runChecks(
       failures.set(check, error)
     }
   }
-  const readsChangedRows = ({ changedSql }: PlannedCheck): boolean => changedSql !== undefined
-  const ofChanges = checks.filter(readsChangedRows)
-  const others = checks.filter((check) => !readsChangedRows(check))
-  const countsOfOthers = countsIn(context.second, others)
-  const left = others.values() // both connections take from it
-  const runLeft = async (db: Database): Promise<void> => {
-    const counts = await countsOfOthers
-    for (const check of left) await run(db, check, counts)
-  }
-  const runOfChanges = async (db: Database): Promise<void> => {
-    const counts = await countsIn(db, ofChanges)
-    for (const check of ofChanges) await run(db, check, counts)
-  }
-  await allOrThrow([
-    runOfChanges(context.db).then(() => runLeft(context.db)),
-    runLeft(context.second),
-  ])
+  const groups = grouped(checks, (check) => countedRows(check) ?? check)
+  const steps = [...groups].map(([rows, group]) => ({
+    name: group[0]?.check ?? '',
+    dependsOn: [],
+    isPinned: group.some(({ changedSql }) => changedSql !== undefined),
+    work: async (db: Database) => {
+      const isUncounted = ({ check }: PlannedCheck) => counted?.has(check) !== true
+      const due = group.filter((each) => isUncounted(each) && lackingOf(each).length === 0)
+      const counts = typeof rows === 'string' ? await countTogether(context, db, rows, due) : []
+      for (const check of group) {
+        await run(db, check, counted?.get(check.check) ?? counts[due.indexOf(check)])
+      }
+    },
+  }))
+  await runScheduled(steps, [first, second], ({ work }, db) => work(db))
   return {
     results: checks.flatMap((check) => results.get(check) ?? []),
     failures: checks.flatMap((check) => failures.get(check) ?? []),
   }
+}
+
+/** The rows in which a check counts missing values, if it only does that. */
+function countedRows({ scope, missing }: PlannedCheck): string | undefined {
+  if (scope === 'none') return undefined
+  return scope === 'all' ? missing?.in : (missing?.inChanged ?? missing?.in)
 }
 
 /** The state before the checks run. */
@@ -86,8 +93,6 @@ interface Found {
 }
 
 export type Counted = Count | StatementError
-
-type Counts = ReadonlyMap<PlannedCheck, Count>
 
 /** The number of wrong rows, and the time in milliseconds if checks shared a query. */
 interface Count {
@@ -104,12 +109,12 @@ async function runCheck(
   const outcome = { kind: 'check', name: check.check, startedAt } as const
   try {
     const { failures, durationMs = now() - startedAt } = await count()
-    const status = statusOf(check, failures)
+    const status = failures === 0 ? 'pass' : check.severity === 'error' ? 'fail' : 'warn'
     emit({
       type: 'check.finished',
       check: check.check,
-      severity: status === 'warn' ? 'warn' : check.severity,
-      failures: status === 'pass' ? 0 : failures,
+      severity: check.severity,
+      failures,
       durationMs,
     })
     const message = status === 'pass' ? null : `${String(failures)} rows failed`
@@ -135,54 +140,28 @@ async function countFailures(
   if (scope === 'none' || (sql === undefined && !check.store_failures)) {
     return { failures: 0, durationMs: 0 }
   }
-  try {
+  return naming(`${check.file}: check '${check.check}'`, async () => {
     const found = check.store_failures ? `from ${await storeRows(db, check)}` : (sql ?? '')
     const { rows } = await db.table(`select count(*) from (${found}\n)`)
     return { failures: Number(rows[0]?.[0]) }
-  } catch (error) {
-    throw StatementError.of(`${check.file}: check '${check.check}'`, error)
-  }
+  })
 }
 
 /**
  * Counts missing values for all checks of one relation in one pass: a view on the lake is read
- * once, not once per column. A count that DuckDB rejects is left out, because the check itself
- * reports the error.
+ * once, not once per column. No counts if DuckDB rejects the statement: the checks report the error.
  */
-async function countMissingValues(
-  { db, now, signal }: BuildContext,
+async function countTogether(
+  { now }: BuildContext,
+  db: Database,
+  relation: string,
   checks: readonly PlannedCheck[],
-): Promise<Counts> {
-  const due = checks.filter(({ scope }) => scope !== 'none')
-  const groups = grouped(due, ({ missing, scope }) =>
-    scope === 'all' ? missing?.in : (missing?.inChanged ?? missing?.in),
-  )
-  const counts = new Map<PlannedCheck, Count>()
-  for (const [relation, group] of groups) {
-    if (relation === undefined) continue
-    signal?.throwIfAborted()
-    const columns = group.map(({ column }) => `count(*) - count(${identifier(column ?? '')})`)
-    const startedAt = now()
-    const table = await db.table(`select ${columns.join(', ')} from ${relation}`).catch(() => null)
-    const durationMs = Math.round((now() - startedAt) / group.length)
-    for (const [index, failures] of (table?.rows[0] ?? []).entries()) {
-      const check = group[index]
-      if (check !== undefined) counts.set(check, { failures: Number(failures), durationMs })
-    }
-  }
-  return counts
-}
-
-function statusOf({ severity, error_if, warn_if }: TestSettings, failures: number): CheckStatus {
-  if (severity === 'error' && holds(error_if, failures)) return 'fail'
-  return holds(warn_if, failures) ? 'warn' : 'pass'
-}
-
-/** Evaluates a comparison like `> 10`. */
-function holds(comparison: string, value: number): boolean {
-  const [, operator = '', number = ''] = /^([^\d\s]+)\s*(\d+)$/.exec(comparison) ?? []
-  const sign = ['<', '=', '>'][Math.sign(value - Number(number)) + 1] ?? ''
-  return operator === '!=' ? sign !== '=' : operator.includes(sign)
+): Promise<readonly Count[]> {
+  if (checks.length === 0) return []
+  const startedAt = now()
+  const table = await db.table(missingValuesSql(relation, checks)).catch(() => null)
+  const durationMs = Math.round((now() - startedAt) / checks.length)
+  return (table?.rows[0] ?? []).map((failures) => ({ failures: Number(failures), durationMs }))
 }
 
 /** Whether values disappeared, or may have disappeared, from the columns. */

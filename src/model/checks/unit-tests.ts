@@ -1,48 +1,55 @@
 import { createHash } from 'node:crypto'
 import { ChecksFailedError } from '../../lib/errors.ts'
-import { identifier, literal, type Cell, type Row } from '../../lib/duckdb.ts'
+import { identifier, literal, type Row } from '../../lib/duckdb.ts'
 import { statement, fill } from '../../lib/package.ts'
-import { readColumns, type BuildContext } from '../shared/context.ts'
-import { placeText, StatementError, unknownName } from '../project/errors.ts'
+import { readColumns, reportSkipped, type BuildContext, type BuildPlan } from '../shared/context.ts'
+import { naming, placeText, unknownName } from '../project/errors.ts'
 import type { UnitTestNode } from '../project/types.ts'
 import type { Fixture } from '../project/shapes.ts'
 
-export interface UnitTestResult {
-  readonly name: string
-  readonly model: string
-  readonly durationMs: number
-}
-
 /**
- * Runs unit tests of one model. The relations that it reads must exist: the given rows get their
- * columns and types. `found`: the rows that differ, of each test, where another engine ran them.
+ * Runs unit tests of one model, and reports the model as skipped if one fails. The relations that
+ * it reads must exist: the given rows get their columns and types. `found`: the rows that differ,
+ * of each test, where another engine ran them.
  *
  * @throws ChecksFailedError with the rows when one fails; ProjectError for a
  * column that is not there; StatementError when DuckDB refuses one.
  */
 export async function runUnitTests(
   context: BuildContext,
-  tests: readonly UnitTestNode[],
+  model: string,
+  { unitTests }: BuildPlan,
   found?: readonly (readonly Row[])[],
-): Promise<UnitTestResult[]> {
-  const { now, emit, report, signal } = context
-  const results: UnitTestResult[] = []
+): Promise<void> {
   const failed: Failure[] = []
-  for (const [index, test] of tests.entries()) {
-    signal?.throwIfAborted()
-    const { name, model } = test
-    const startedAt = now()
-    const differences = found?.[index] ?? (await differencesOf(context, test))
-    const [failures, durationMs] = [differences.length, now() - startedAt]
-    emit({ type: 'check.finished', check: name, severity: 'error', failures, durationMs })
-    const outcome = { kind: 'unit_test', name, startedAt, durationMs, failures } as const
-    if (failures === 0) report({ ...outcome, status: 'pass', message: null })
-    else report({ ...outcome, status: 'fail', message: `${failures} rows differ` })
-    if (failures > 0) failed.push({ test, differences })
-    results.push({ name, model, durationMs })
+  try {
+    for (const [index, test] of unitTests.filter((each) => each.model === model).entries()) {
+      context.signal?.throwIfAborted()
+      const differences = await runUnitTest(context, test, found?.[index])
+      if (differences.length > 0) failed.push({ test, differences })
+    }
+    if (failed.length > 0) throw failedError(failed)
+  } catch (error) {
+    reportSkipped(context, 'model', model, 'its unit tests failed')
+    throw error
   }
-  if (failed.length > 0) throw failedError(failed)
-  return results
+}
+
+async function runUnitTest(
+  context: BuildContext,
+  test: UnitTestNode,
+  found?: readonly Row[],
+): Promise<readonly Row[]> {
+  const { now, emit, report } = context
+  const { name } = test
+  const startedAt = now()
+  const differences = found ?? (await differencesOf(context, test))
+  const [failures, durationMs] = [differences.length, now() - startedAt]
+  emit({ type: 'check.finished', check: name, severity: 'error', failures, durationMs })
+  const outcome = { kind: 'unit_test', name, startedAt, durationMs, failures } as const
+  if (failures === 0) report({ ...outcome, status: 'pass', message: null })
+  else report({ ...outcome, status: 'fail', message: `${failures} rows differ` })
+  return differences
 }
 
 /**
@@ -61,7 +68,7 @@ const ACTUAL = 'temp.unit_test_rows'
 /** Rows that differ, each with whether it was expected. */
 function differencesOf(context: BuildContext, test: UnitTestNode): Promise<Row[]> {
   const { db } = context
-  return named(test, async () => {
+  return naming(placeOf(test), async () => {
     const actual = actualSql(await givenSql(context, test), test.sql)
     await db.run(`create or replace temp table ${ACTUAL} as ${actual}`)
     const rows = `select * from ${ACTUAL}`
@@ -75,7 +82,7 @@ export function differencesSql(
   test: UnitTestNode,
   { spell, sql }: { readonly spell: (type: string) => string; readonly sql: string },
 ): Promise<string> {
-  return named(test, async () => {
+  return naming(placeOf(test), async () => {
     const own = actualSql(await givenSql(context, test), test.sql)
     const types = typesOf(await context.db.table(`select * from (${own}\n) limit 0`))
     const actual = actualSql(await givenSql(context, test, spell), sql)
@@ -83,11 +90,8 @@ export function differencesSql(
   })
 }
 
-/** Does the work; an error of DuckDB gets the name of the test. */
-function named<T>(test: UnitTestNode, work: () => Promise<T>): Promise<T> {
-  return work().catch((error: unknown) => {
-    throw StatementError.of(`${placeText(test.place)}: unit test '${test.name}'`, error)
-  })
+function placeOf({ place, name }: UnitTestNode): string {
+  return `${placeText(place)}: unit test '${name}'`
 }
 
 function actualSql(given: string, model: string): string {
@@ -98,10 +102,11 @@ function actualSql(given: string, model: string): string {
 function comparison({ place, model, expect }: UnitTestNode, types: Types, actual: string): string {
   const unknown = (name: string): Error =>
     unknownName(place, `column of '${model}'`, name, types.keys())
+  const columns = expect[0] === undefined ? [...types.keys()] : Object.keys(expect[0])
   return fill(statement('unit_tests/differences'), {
     actual,
     expected: fixtureSql(expect, types, unknown),
-    columns: columnsOf(expect, types).map(identifier).join(', '),
+    columns: columns.map(identifier).join(', '),
   })
 }
 
@@ -134,7 +139,6 @@ function typesOf(table: { columns: readonly string[]; types: readonly string[] }
 
 /** The rows, typed; a column that a row does not name is NULL. */
 function fixtureSql(rows: Fixture, types: Types, unknown: (name: string) => Error): string {
-  if (typeof rows === 'string') return rows.replace(/;\s*$/, '')
   for (const name of rows.flatMap((row) => Object.keys(row))) {
     if (!types.has(name)) throw unknown(name)
   }
@@ -146,7 +150,7 @@ function fixtureSql(rows: Fixture, types: Types, unknown: (name: string) => Erro
     const cell = named.includes(name) ? identifier(name) : 'null'
     return `cast(${cell} as ${type}) as ${identifier(name)}`
   })
-  const values = (row: Record<string, Cell>): string =>
+  const values = (row: Fixture[number]): string =>
     `(${named.map((name) => cellSql(row[name])).join(', ')})`
   const all = rows.length === 0 ? [values({})] : rows.map(values)
   const fixture = `(values ${all.join(',\n')}) as fixture (${named.map(identifier).join(', ')})`
@@ -154,15 +158,9 @@ function fixtureSql(rows: Fixture, types: Types, unknown: (name: string) => Erro
   return rows.length === 0 ? `${sql} where false` : sql
 }
 
-function columnsOf(expect: Fixture, types: Types): readonly string[] {
-  const [first] = typeof expect === 'string' ? [] : expect
-  return first === undefined ? [...types.keys()] : Object.keys(first)
-}
-
 /** A scalar as text, so that all cells of a column have one type. */
-function cellSql(value: Cell | undefined): string {
-  if (value === undefined || value === null) return 'null'
-  return typeof value === 'object' ? JSON.stringify(value) : literal(String(value))
+function cellSql(value: Fixture[number][string] | undefined): string {
+  return value === undefined || value === null ? 'null' : literal(String(value))
 }
 
 interface Failure {
@@ -182,8 +180,7 @@ function failedError(failures: readonly Failure[]): ChecksFailedError {
 const LISTED_ROWS = 20
 
 function failureText({ test, differences }: Failure): string {
-  const lines = (rows: Fixture): string[] =>
-    typeof rows === 'string' ? [`    ${rows}`] : rows.map((row) => `    ${JSON.stringify(row)}`)
+  const lines = (rows: Fixture): string[] => rows.map((row) => `    ${JSON.stringify(row)}`)
   return [
     test.name,
     ...test.given.flatMap(({ input, rows }) => [`  given ${input}`, ...lines(rows)]),

@@ -1,9 +1,10 @@
 import type { Database } from '../../lib/duckdb.ts'
 import { compileProject, type CompileOptions } from '../project/compile.ts'
-import { StatementError } from '../project/errors.ts'
+import { naming } from '../project/errors.ts'
 import { keyOf } from '../project/properties.ts'
+import { reach } from '../project/select.ts'
 import type { ModelNode, Project } from '../project/types.ts'
-import { createSchemas } from './materialize.ts'
+import { createSchemas } from '../shared/relations.ts'
 
 /**
  * Creates the facts of days, and the models that they are made from, as views in the database in
@@ -19,16 +20,15 @@ export async function createFactViews(
 ) {
   const { models } = compileProject(project, { sourceSql })
   const facts = models.filter(isFactOfDays)
-  const needed = new Set(facts.map(({ name }) => name))
-  for (const { name, dependsOn } of models.toReversed()) {
-    if (needed.has(name)) for (const each of dependsOn) needed.add(each)
-  }
+  const names = facts.map(({ name }) => name)
+  const parents = new Map(models.map(({ name, dependsOn }) => [name, dependsOn]))
+  const needed = new Set([...names, ...reach(names, parents)])
   const views = models.filter(({ name }) => needed.has(name))
   await createSchemas(database, views)
   for (const { file, name, relation, sql } of views) {
-    await database.run(`create view ${relation} as ${sql}`).catch((error: unknown) => {
-      throw StatementError.of(`${file}: model '${name}'`, error)
-    })
+    await naming(`${file}: model '${name}'`, () =>
+      database.run(`create view ${relation} as ${sql}`),
+    )
   }
   return facts.map((node) => ({
     name: node.name,

@@ -1,6 +1,6 @@
 import type { AppError } from '../../lib/errors.ts'
 import { ChecksFailedError, messageOf } from '../../lib/errors.ts'
-import { identifier, literal, type Database } from '../../lib/duckdb.ts'
+import { identifier, type Database } from '../../lib/duckdb.ts'
 import { counted, suggestion } from '../../lib/text.ts'
 import {
   readColumns,
@@ -8,8 +8,7 @@ import {
   type NodePlan,
   type TableColumns,
 } from '../shared/context.ts'
-import type { UnitTestResult } from '../checks/unit-tests.ts'
-import { ProjectError, StatementError } from '../project/errors.ts'
+import { naming, ProjectError } from '../project/errors.ts'
 import { keyOf } from '../project/properties.ts'
 import { explainSeed, verifySeed } from '../project/seeds.ts'
 import { kindOf, type Statements, type ModelNode } from '../project/types.ts'
@@ -27,36 +26,13 @@ export interface BuiltModel {
 
 export interface BuiltModels {
   readonly models: readonly BuiltModel[]
-  readonly unitTests: readonly UnitTestResult[]
   readonly failures: readonly AppError[]
   /** Models that could not be built, and those that read them. */
   readonly missing: ReadonlySet<string>
 }
 
-export async function createSchemas(db: Database, nodes: readonly ModelNode[]): Promise<void> {
-  for (const schema of new Set(nodes.map((node) => node.schema))) {
-    await db.run(`create schema if not exists ${identifier(schema)}`)
-  }
-}
-
-/** Counts the rows of tables that stay as they are, in one statement; by the model's name. */
-export async function countReused(
-  db: Database,
-  nodes: readonly NodePlan[],
-): Promise<ReadonlyMap<string, number>> {
-  const counts = nodes
-    .filter(({ node, action }) => action === 'reuse' && kindOf(node) === 'table')
-    .map(({ node }) => `select ${literal(node.name)}, count(*) from ${node.relation}`)
-  if (counts.length === 0) return new Map()
-  const { rows } = await db.table(counts.join(' union all '))
-  return new Map(
-    rows.flatMap(([name, own]) => (typeof name === 'string' ? [[name, Number(own)]] : [])),
-  )
-}
-
 /**
  * Creates, updates or reuses a model's table or view as planned, and verifies its columns.
- * `reused`: the rows of a table that stays as it is.
  *
  * @throws StatementError if DuckDB refuses the model, ProjectError if its columns differ from
  * its yml, ChecksFailedError if a double is not finite.
@@ -64,7 +40,6 @@ export async function countReused(
 export async function materialize(
   context: BuildContext,
   { node, action }: NodePlan,
-  reused?: number,
 ): Promise<BuiltModel> {
   const { db, now, emit, report } = context
   const { name } = node
@@ -76,7 +51,7 @@ export async function materialize(
       await refuseInfinite(db, node, columns, action === 'update')
     }
     const isTable = kindOf(node) === 'table'
-    const rows = isTable ? (reused ?? created ?? (await countRows(db, node.relation))) : null
+    const rows = isTable ? (created ?? (await countRows(db, node.relation))) : null
     const durationMs = action === 'reuse' ? 0 : now() - startedAt
     const built = { rows, ...(intervals === undefined ? {} : { intervals }), durationMs }
     emit({ type: 'model.built', model: name, ...built })
@@ -103,7 +78,7 @@ async function make(
 ): Promise<Made> {
   const { increment, seed, snapshot } = node
   if (action === 'reuse') return increment === null ? {} : { intervals: 0 }
-  try {
+  return naming(`${node.file}: model '${node.name}'`, async () => {
     if (action === 'update' && increment !== null) {
       return { intervals: await update(db, node, increment) }
     }
@@ -117,9 +92,7 @@ async function make(
     })
     await verifySeed(db, seed)
     return { rows }
-  } catch (error) {
-    throw StatementError.of(`${node.file}: model '${node.name}'`, error)
-  }
+  })
 }
 
 /**

@@ -179,37 +179,29 @@ export async function takeSnapshot(
   rule: SnapshotRule,
   now: number,
 ): Promise<void> {
-  const { columns } = await db.table(`select * from (${node.sql}) limit 0`)
-  const values = { relation: node.relation, rows: node.sql, ...expressions(rule, columns, now) }
+  const values = { relation: node.relation, rows: node.sql, ...expressions(rule, now) }
   if (await isThere(db, node)) {
     await addColumns(db, node)
     await db.run(fill(statement('snapshots/update'), values))
   } else await db.run(fill(statement('snapshots/create'), values))
 }
 
-function expressions(
-  rule: SnapshotRule,
-  columns: readonly string[],
-  now: number,
-): Record<string, string> {
-  const { unique_key: key, updated_at: updatedAt, check_cols: checked } = rule
-  const moment = `cast(${literal(new Date(now).toISOString().slice(0, -1))} as timestamp)`
-  const time = updatedAt === null ? moment : `cast(${identifier(updatedAt)} as timestamp)`
+function expressions(rule: SnapshotRule, now: number): Record<string, string> {
+  const { unique_key: key, check_cols: checked, hard_deletes: onDelete } = rule
+  const time = `cast(${literal(new Date(now).toISOString().slice(0, -1))} as timestamp)`
   const each = (names: readonly string[], is: string, joiner: string): string =>
     names.map((name) => `stored.${identifier(name)} ${is} fresh.${identifier(name)}`).join(joiner)
   const isSame = each(key, 'is not distinct from', ' and ')
-  const isOtherwise = each(checked === 'all' ? columns : checked, 'is distinct from', ' or ')
   const parts = [...key.map(identifier), time].map(
     (part) => `coalesce(cast(${part} as varchar), '')`,
   )
   return {
-    now: moment,
-    updated_at: time,
+    now: time,
     scd_id: `md5(${parts.join(" || '|' || ")})`,
     is_same_key: isSame,
-    is_changed: updatedAt === null ? isOtherwise : 'stored.dbt_valid_from < fresh.dbt_updated_at',
+    is_changed: each(checked, 'is distinct from', ' or '),
     is_deleted:
-      rule.hard_deletes === 'ignore' ? 'false' : `not exists (select 1 from fresh where ${isSame})`,
+      onDelete === 'ignore' ? 'false' : `not exists (select 1 from fresh where ${isSame})`,
   }
 }
 

@@ -1,14 +1,14 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { identifier, literal, type Database } from '../../lib/duckdb.ts'
+import { literal, type Database } from '../../lib/duckdb.ts'
 import { grouped } from '../../lib/grouped.ts'
 import type { BuildContext, SparkEngine, BuildPlan, NodePlan } from '../shared/context.ts'
-import { checksOf, type Check, type PlannedCheck } from '../shared/checks.ts'
+import { checksOf, missingValuesSql, type Check, type PlannedCheck } from '../shared/checks.ts'
 import { differencesSql } from '../checks/unit-tests.ts'
 import { compileProject } from '../project/compile.ts'
-import { StatementError } from '../project/errors.ts'
+import { naming } from '../project/errors.ts'
 import { kindOf, type ModelNode } from '../project/types.ts'
-import { createSchemas } from './materialize.ts'
+import { createSchemas } from '../shared/relations.ts'
 import { writableRows } from './snapshots.ts'
 import { reach } from '../project/select.ts'
 
@@ -124,11 +124,9 @@ async function prepare(db: Database, { node, action }: NodePlan): Promise<void> 
     action === 'update' && increment !== null
       ? increment.preHooks
       : [`create or replace ${kindOf(node)} ${relation} as ${rows}`]
-  try {
+  await naming(`${file}: model '${name}'`, async () => {
     for (const each of statements) await db.run(each)
-  } catch (error) {
-    throw StatementError.of(`${file}: model '${name}'`, error)
-  }
+  })
 }
 
 /** Missing values of one relation are counted in one pass. */
@@ -138,11 +136,10 @@ function together(checks: readonly Check[]): CountedTogether[] {
   )
   return [...groups].map(([name, group]) => {
     const [{ sql, missing, reads } = { sql: '', missing: undefined, reads: [] }] = group
-    const columns = group.map(({ column }) => `count(*) - count(${identifier(column ?? '')})`)
     const counting =
       missing === undefined
         ? `select count(*) from (${sql}\n)`
-        : `select ${columns.join(', ')} from ${missing.in}`
+        : missingValuesSql(missing.in, group)
     return { name, checks: group, sql: counting, reads }
   })
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { z } from 'zod'
-import { identifier, literal, type Database, type Row } from '../../lib/duckdb.ts'
+import { identifier, literal, type Database } from '../../lib/duckdb.ts'
 import { AppError } from '../../lib/errors.ts'
 import {
   reportSkipped,
@@ -10,7 +10,7 @@ import {
   type SparkEngine,
 } from '../shared/context.ts'
 import type { Counted } from '../checks/run.ts'
-import { runUnitTests, type UnitTestResult } from '../checks/unit-tests.ts'
+import { runUnitTests } from '../checks/unit-tests.ts'
 import { StatementError } from '../project/errors.ts'
 import { kindOf, type ModelNode } from '../project/types.ts'
 import { commentsSql } from '../shared/relations.ts'
@@ -55,144 +55,129 @@ interface Loading {
 }
 
 /** Loads finished models one by one while Spark continues. */
-class Loader {
-  /** Why Spark ended early. */
-  stopped: AppError | undefined
-  readonly #context: BuildContext
-  readonly #plan: BuildPlan
-  readonly #loading: Loading
-  readonly #models: Map<string, BuiltModel>
-  readonly #unitTests: UnitTestResult[]
-  readonly #failures: AppError[] = []
-  readonly #failed = new Set<string>()
-  readonly #counted = new Map<string, Counted>()
-  #work: Promise<void> = Promise.resolve()
+function loader(
+  context: BuildContext,
+  plan: BuildPlan,
+  { folder, master, job, due, here }: Loading,
+) {
+  const models = new Map(here.models.map((model) => [model.name, model]))
+  const failures = new Map<string, AppError>()
+  const counted = new Map<string, Counted>()
+  const isDue = new Set(due.map(({ node }) => node.name))
+  let work = Promise.resolve()
+  let stopped: AppError | undefined
 
-  constructor(context: BuildContext, plan: BuildPlan, loading: Loading) {
-    this.#context = context
-    this.#plan = plan
-    this.#loading = loading
-    this.#models = new Map(loading.here.models.map((model) => [model.name, model]))
-    this.#unitTests = [...loading.here.unitTests]
-  }
-
-  take(said: unknown): void {
-    const line = lines.parse(said)
-    if (line.kind === 'stopped') this.stopped = sparkStopped(line.reason, this.#loading.master)
-    else if (line.kind === 'check') this.#count(line)
-    else if (line.kind === 'node') {
-      this.#work = this.#work.then(() => this.#load(line))
-      this.#work.catch(() => undefined) // `result` awaits it and throws its error
-    }
-  }
-
-  /** @throws AppError for a model that Spark neither made nor skipped for a reason. */
-  async result(): Promise<BuiltOnSpark> {
-    await this.#work
-    const missing = new Set(this.#failed)
-    for (const { node } of this.#plan.nodes) {
-      const { name, dependsOn } = node
-      if (this.#models.has(name) || this.#failed.has(name)) continue
-      const lacking = dependsOn.filter((each) => missing.has(each))
-      if (lacking.length === 0) {
-        throw sparkStopped(`it did not report on model '${name}'`, this.#loading.master)
-      }
-      missing.add(name)
-      reportSkipped(this.#context, 'model', name, `not built: ${lacking.join(', ')}`)
-    }
-    return {
-      models: this.#plan.nodes.flatMap(({ node }) => this.#models.get(node.name) ?? []),
-      unitTests: this.#plan.nodes.flatMap(({ node }) =>
-        this.#unitTests.filter(({ model }) => model === node.name),
-      ),
-      failures: this.#failures,
-      missing,
-      counted: this.#counted,
-    }
-  }
-
-  #count({ name, ms, failures = [], error }: Extract<Line, { kind: 'check' }>): void {
-    const { checks = [] } = this.#loading.job.checks.get(name) ?? {}
-    for (const [index, { check, file }] of checks.entries()) {
-      const durationMs = Math.round(ms / checks.length)
-      const counted = failures[index]
-      if (error === undefined && counted !== undefined) {
-        this.#counted.set(check, { failures: counted, durationMs })
-      } else {
-        const refused = StatementError.of(`${file}: check '${check}'`, error ?? 'was not counted')
-        this.#counted.set(check, refused)
-      }
-    }
-  }
-
-  async #load({ name, ms, tests = [], error }: NodeLine): Promise<void> {
-    const planned = this.#plan.nodes.find(({ node }) => node.name === name)
-    const isDue = this.#loading.due.some(({ node }) => node.name === name)
-    if (planned === undefined || (!isDue && error === undefined)) return
-    const { node } = planned
+  const load = async ({ name, ms, tests = [], error }: NodeLine): Promise<void> => {
+    const planned = plan.nodes.find(({ node }) => node.name === name)
+    if (planned === undefined || (!isDue.has(name) && error === undefined)) return
     try {
-      await this.#compareUnits(name, tests)
-      this.#models.set(name, await this.#make(planned, ms, error))
-      if (!planned.isDescribed) await this.#context.db.run(commentsSql(node))
+      if (tests.length > 0) await runUnitTests(context, name, plan, tests)
+      models.set(name, await makeModel(context, planned, { folder, durationMs: ms, error }))
+      if (!planned.isDescribed) await context.db.run(commentsSql(planned.node))
     } catch (problem) {
-      this.#context.signal?.throwIfAborted()
+      context.signal?.throwIfAborted()
       if (!(problem instanceof AppError)) throw problem
-      this.#failed.add(name)
-      this.#failures.push(problem)
+      failures.set(name, problem)
     }
   }
 
-  async #compareUnits(model: string, differences: readonly (readonly Row[])[]): Promise<void> {
-    if (differences.length === 0) return
-    const own = this.#plan.unitTests.filter((test) => test.model === model)
-    const context = this.#context
-    try {
-      this.#unitTests.push(...(await runUnitTests(context, own, differences)))
-    } catch (error) {
-      reportSkipped(context, 'model', model, 'its unit tests failed')
-      throw error
-    }
-  }
+  return {
+    /** Why Spark ended early. */
+    stopped: () => stopped,
 
-  /** Makes the model's table from Spark's rows, or its view, which reads base. */
-  async #make(
-    planned: NodePlan,
-    durationMs: number,
-    error: string | undefined,
-  ): Promise<BuiltModel> {
-    const { node, action } = planned
-    const { emit, report, now, db } = this.#context
-    const context: BuildContext = {
-      ...this.#context,
-      emit: (event) => {
-        emit(event.type === 'model.built' ? { ...event, durationMs } : event)
-      },
-      report: (outcome) => {
-        report({ ...outcome, startedAt: now() - durationMs, durationMs })
-      },
-    }
-    if (error !== undefined) {
-      const refused = StatementError.of(`${node.file}: model '${node.name}'`, error)
-      const outcome = { kind: 'model', name: node.name, status: 'error', failures: null } as const
-      report({ ...outcome, startedAt: now() - durationMs, durationMs, message: refused.message })
-      throw refused
-    }
-    const sql = kindOf(node) === 'view' ? node.sql : await this.#rows(db, node)
-    const increment = action === 'update' ? { preHooks: [], sql } : null
-    const made = { ...node, sql, increment }
-    const built = await materialize(context, { ...planned, node: made })
-    return { ...built, durationMs }
-  }
+    take: (said: unknown): void => {
+      const line = lines.parse(said)
+      if (line.kind === 'stopped') stopped = sparkStopped(line.reason, master)
+      else if (line.kind === 'check') {
+        for (const [check, count] of countsOf(line, job)) counted.set(check, count)
+      } else if (line.kind === 'node') {
+        work = work.then(() => load(line))
+        work.catch(() => undefined) // `result` awaits it and throws its error
+      }
+    },
 
-  async #rows(db: Database, { relation, name }: ModelNode): Promise<string> {
-    const { columns, types } = await db.table(`select * from ${relation} limit 0`)
-    const casts = columns.map((column, at) => {
-      const quoted = identifier(column)
-      return `cast(${quoted} as ${types[at] ?? 'VARCHAR'}) as ${quoted}`
-    })
-    const files = join(this.#loading.folder, name, '*.parquet')
-    return `select ${casts.join(', ')} from read_parquet(${literal(files)}, hive_partitioning = false)`
+    /** @throws AppError for a model that Spark neither made nor skipped for a reason. */
+    result: async (): Promise<BuiltOnSpark> => {
+      await work
+      const missing = new Set(failures.keys())
+      for (const { node } of plan.nodes) {
+        const { name, dependsOn } = node
+        if (models.has(name) || failures.has(name)) continue
+        const lacking = dependsOn.filter((each) => missing.has(each))
+        if (lacking.length === 0) {
+          throw sparkStopped(`it did not report on model '${name}'`, master)
+        }
+        missing.add(name)
+        reportSkipped(context, 'model', name, `not built: ${lacking.join(', ')}`)
+      }
+      return {
+        models: plan.nodes.flatMap(({ node }) => models.get(node.name) ?? []),
+        failures: [...failures.values()],
+        missing,
+        counted,
+      }
+    },
   }
+}
+
+/** The counts of the checks that Spark counted together. */
+function countsOf(
+  { name, ms, failures = [], error }: Extract<Line, { kind: 'check' }>,
+  job: SparkJob,
+): [check: string, count: Counted][] {
+  const { checks = [] } = job.checks.get(name) ?? {}
+  return checks.map(({ check, file }, index) => {
+    const counted = failures[index]
+    if (error === undefined && counted !== undefined) {
+      return [check, { failures: counted, durationMs: Math.round(ms / checks.length) }]
+    }
+    return [check, StatementError.of(`${file}: check '${check}'`, error ?? 'was not counted')]
+  })
+}
+
+interface SparkResult {
+  readonly folder: string
+  readonly durationMs: number
+  readonly error: string | undefined
+}
+
+/** Makes the model's table from Spark's rows, or its view, which reads base. */
+async function makeModel(
+  context: BuildContext,
+  planned: NodePlan,
+  { folder, durationMs, error }: SparkResult,
+): Promise<BuiltModel> {
+  const { node, action } = planned
+  const { emit, report, now, db } = context
+  if (error !== undefined) {
+    const refused = StatementError.of(`${node.file}: model '${node.name}'`, error)
+    const outcome = { kind: 'model', name: node.name, status: 'error', failures: null } as const
+    report({ ...outcome, startedAt: now() - durationMs, durationMs, message: refused.message })
+    throw refused
+  }
+  const own: BuildContext = {
+    ...context,
+    emit: (event) => {
+      emit(event.type === 'model.built' ? { ...event, durationMs } : event)
+    },
+    report: (outcome) => {
+      report({ ...outcome, startedAt: now() - durationMs, durationMs })
+    },
+  }
+  const sql = kindOf(node) === 'view' ? node.sql : await rowsSql(db, node, folder)
+  const increment = action === 'update' ? { preHooks: [], sql } : null
+  const built = await materialize(own, { ...planned, node: { ...node, sql, increment } })
+  return { ...built, durationMs }
+}
+
+async function rowsSql(db: Database, { relation, name }: ModelNode, folder: string) {
+  const { columns, types } = await db.table(`select * from ${relation} limit 0`)
+  const casts = columns.map((column, at) => {
+    const quoted = identifier(column)
+    return `cast(${quoted} as ${types[at] ?? 'VARCHAR'}) as ${quoted}`
+  })
+  const files = join(folder, name, '*.parquet')
+  return `select ${casts.join(', ')} from read_parquet(${literal(files)}, hive_partitioning = false)`
 }
 
 /**
@@ -221,22 +206,20 @@ export async function buildOnSpark(
   try {
     const job = await writeJob(context, spark, plan, sparkPlan, folder)
     const { due } = sparkPlan
-    const loader = new Loader(context, plan, { folder, master: spark.master, job, due, here })
+    const loading = loader(context, plan, { folder, master: spark.master, job, due, here })
     await submit(spark, {
       job: job.path,
       folder,
       folderUrl: spark.urlOf(folder),
       signal,
-      onLine: (line) => {
-        loader.take(line)
-      },
+      onLine: loading.take,
       warn: (message) => {
         emit({ type: 'warning', message })
       },
     }).catch((error: unknown) => {
-      throw loader.stopped ?? error
+      throw loading.stopped() ?? error
     })
-    return await loader.result()
+    return await loading.result()
   } finally {
     await rm(spark.folder, { recursive: true, force: true })
   }

@@ -44,51 +44,48 @@ export interface Compiled {
 }
 
 /**
- * Renders every model and singular test; seeds come first. Models are rendered twice:
- * `config(…)` in a file may put a model into another schema, so its relation is only
- * known after the first pass.
+ * Renders every model and singular test; seeds come first.
  *
  * @throws ProjectError with file and line.
  */
 export function compileProject(project: Project, options: CompileOptions): Compiled {
-  const shared = {
-    sources: new Map(project.sources.map((source) => [source.name, source.tables])),
+  const { models, seeds, snapshots } = project
+  const all = [...models, ...seeds, ...snapshots]
+  const names = {
+    models: new Map(all.map((each) => [each.name, relationOf(each)])),
+    sources: new Map(
+      project.sources.map(({ name, tables }) => [name, tables.map((table) => table.name)]),
+    ),
     sourceSql: options.sourceSql,
     vars: { ...project.vars, ...options.vars },
     ...(options.engine === undefined ? {} : { engine: options.engine }),
   }
-  const all = [...project.models, ...project.seeds, ...project.snapshots]
-  const nameless = new Map(all.map(({ name }) => [name, name]))
-  const refLines = new Map<string, Rendered['refLines']>()
-  const settings = new Map(
-    project.models.map((model) => {
-      const first = render(model.template, { ...shared, self: '', models: nameless })
-      refLines.set(model.name, first.refLines)
-      return [model, settingsOf(model, first)]
-    }),
-  )
-  const seeds = project.seeds.map(seedNode)
-  const models = new Map([
-    ...[...settings].map(([{ name }, { schema }]) => [name, `${schema}.${name}`] as const),
-    ...seeds.map(({ name, relation }) => [name, relation] as const),
-    ...project.snapshots.map(({ name, config }) => [name, `${config.schema}.${name}`] as const),
-  ])
+  const nodes = [
+    ...seeds.map(seedNode),
+    ...models.map((model) => modelNode(model, names)),
+    ...snapshots.map((snapshot) => snapshotNode(snapshot, names)),
+  ]
   refuseUnknownTargets(all)
-  const names = { ...shared, models }
-  const nodes = [...settings].map(([model, own]) => modelNode(model, own, names))
-  const snapshots = project.snapshots.map((snapshot) => snapshotNode(snapshot, models))
   return {
-    models: inOrder([...seeds, ...nodes, ...snapshots], ({ name, file }, parent) => {
-      const line = refLines.get(name)?.get(parent)
+    models: inOrder(nodes, ({ name, file }, parent) => {
+      const model = models.find((each) => each.name === name)
+      const line = model && render(model.template, { ...names, self: '' }).refLines.get(parent)
       return line === undefined ? { file } : { file, line }
     }),
     tests: project.tests.map((test) => testNode(test, project, names)),
-    unitTests: project.unitTests.map((test) => unitTestNode(test, project.models, names)),
+    unitTests: project.unitTests.map((test) => unitTestNode(test, models, names)),
   }
 }
 
+function relationOf({ name, config }: Pick<Model, 'name' | 'config'>): string {
+  return `${config.schema}.${name}`
+}
+
+/** A file does not choose its schema, because the relation is known before the file is rendered. */
+const fileConfigShape = modelConfigShape.omit({ schema: true })
+
 function settingsOf(model: Model, rendered: Rendered): ModelSettings {
-  const settings = mergeSettings([model.config, readConfig(modelConfigShape, rendered, model.file)])
+  const settings = mergeSettings([model.config, readConfig(fileConfigShape, rendered, model.file)])
   if ((settings.materialized === 'incremental') === settings.unique_key.length > 0) return settings
   const problem =
     settings.materialized === 'incremental'
@@ -97,9 +94,10 @@ function settingsOf(model: Model, rendered: Rendered): ModelSettings {
   throw new ProjectError(placeOfConfig(rendered, model.file), `config: ${problem}`)
 }
 
-function modelNode(model: Model, settings: ModelSettings, names: ProjectNames): ModelNode {
+function modelNode(model: Model, names: ProjectNames): ModelNode {
+  const own = { ...names, self: relationOf(model) }
+  const settings = settingsOf(model, render(model.template, own))
   const { pre_hook: hooks } = settings
-  const own = { ...names, self: `${settings.schema}.${model.name}` }
   const full = statementsOf(model, hooks, own)
   const isIncremental = settings.materialized === 'incremental'
   const increment = isIncremental ? statementsOf(model, hooks, { ...own, isIncremental }) : null
@@ -119,10 +117,10 @@ function seedNode(seed: Seed): ModelNode {
   return { ...nodeOf(seed, settings, { preHooks: [], sql: seedSql(seed) }), seed }
 }
 
-function snapshotNode(snapshot: Snapshot, relations: ReadonlyMap<string, string>): ModelNode {
+function snapshotNode(snapshot: Snapshot, { models }: ProjectNames): ModelNode {
   const { of, rule, config, documented } = snapshot
-  const relation = relations.get(of)
-  if (relation === undefined) throw unknownName(documented, 'model', of, relations.keys())
+  const relation = models.get(of)
+  if (relation === undefined) throw unknownName(documented, 'model', of, models.keys())
   const settings = { ...config, materialized: 'snapshot' } as const
   const statements = { preHooks: [], sql: `select * from ${relation}` }
   return { ...nodeOf(snapshot, settings, statements), snapshot: rule, dependsOn: [of] }
@@ -131,21 +129,11 @@ function snapshotNode(snapshot: Snapshot, relations: ReadonlyMap<string, string>
 /** A node without dependencies, which the caller adds. */
 function nodeOf(described: Described, settings: ModelSettings, statements: Statements): ModelNode {
   const { name, file, description, columns, tests, documented } = described
-  const { materialized, schema, tags, meta, unique_key } = settings
   return {
-    name,
-    file,
-    description,
-    columns,
-    tests,
-    documented,
-    materialized,
-    schema,
-    tags,
-    meta,
-    unique_key,
+    ...{ name, file, description, columns, tests, documented },
+    ...settings,
     ...statements,
-    relation: `${settings.schema}.${name}`,
+    relation: relationOf({ name, config: settings }),
     increment: null,
     seed: null,
     snapshot: null,
@@ -233,35 +221,23 @@ function unitTestNode(test: UnitTest, models: readonly Model[], names: ProjectNa
   const given = test.given.map(({ input, rows }): GivenRows => ({
     input: input.text,
     alias: aliasOf(input.name),
-    relation: relationOf(input, model, names, place),
+    relation: replacedBy(input, names, place),
     rows,
   }))
   const rendered = render(model.template, {
     ...names,
     vars: { ...names.vars, ...test.vars },
-    isIncremental: test.isIncremental,
-    self: aliasOf('this'),
+    self: relationOf(model),
     models: new Map([...names.models.keys()].map((each) => [each, aliasOf(each)])),
     sourceSql: (source, table) => aliasOf(`${source}.${table}`),
   })
-  const isThisRead = new RegExp(String.raw`\b${aliasOf('this')}\b`).test(rendered.sql)
-  compare([...rendered.refs, ...rendered.sources, ...(isThisRead ? ['this'] : [])], given, test)
+  compare([...rendered.refs, ...rendered.sources], given, test)
   const sql = withoutSemicolon(rendered)
   return { name, description, model: model.name, expect, place, sql, given }
 }
 
 /** The relation that the given rows replace. */
-function relationOf(
-  { kind, name }: UnitTestInput,
-  model: Model,
-  names: ProjectNames,
-  place: Place,
-): string {
-  if (kind === 'this') {
-    // the table need not exist yet
-    const self = names.models.get(model.name) ?? model.name
-    return `(${withoutSemicolon(render(model.template, { ...names, self }))}\n)`
-  }
+function replacedBy({ kind, name }: UnitTestInput, names: ProjectNames, place: Place): string {
   if (kind === 'ref') {
     const relation = names.models.get(name)
     if (relation === undefined) throw unknownName(place, 'model', name, names.models.keys())

@@ -34,6 +34,15 @@ export class StatementError extends AppError {
   }
 }
 
+/** Does the work; an error of DuckDB becomes a StatementError that says where it is. */
+export async function naming<T>(where: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw StatementError.of(where, error)
+  }
+}
+
 /** The error for an unknown name; the hint suggests a known one. */
 export function unknownName(
   place: Place,

@@ -1,7 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { basename, extname, join, relative, sep } from 'node:path'
+import { allOrThrow } from '../../lib/concurrency.ts'
 import { orIfMissing } from '../../lib/files.ts'
-import { readDocs, readYaml, readYamls } from './yaml.ts'
+import { readDocs, readYaml } from './yaml.ts'
 import { ProjectError, requireKnown, unknownName } from './errors.ts'
 import { readMetrics } from './read-metrics.ts'
 import { notesIn, type DescribedFile, type Note } from './properties.ts'
@@ -31,53 +32,39 @@ const PROJECT_FILE = 'dbt_project.yml'
 export async function loadProject(folder: string, options: SeedChoice = {}): Promise<Project> {
   const { value: project, placeOf } = await readYaml(folder, PROJECT_FILE, projectShape)
   const { name } = project
-  const paths = {
-    models: project['model-paths'],
-    seeds: project['seed-paths'],
-    snapshots: project['snapshot-paths'],
-    tests: project['test-paths'],
-    macros: project['macro-paths'],
-    analyses: project['analysis-paths'],
-  }
-  const docPaths = project['docs-paths'] ?? Object.values(paths).flat()
-  const docs = readDocs(await textsOf(folder, docPaths, ['.md']))
-  const macros = readMacros(await textsOf(folder, paths.macros, ['.sql']))
-  const ymlPaths = [...paths.models, ...paths.seeds, ...paths.snapshots]
-  const ymls = await filesIn(folder, ymlPaths, ['.yml', '.yaml'])
+  const { 'model-paths': modelPaths, 'seed-paths': seedPaths, 'test-paths': testPaths } = project
+  const ymlPaths = [...modelPaths, ...seedPaths, ...project['snapshot-paths']]
+  const docs = readDocs(await textsOf(folder, ymlPaths, ['.md']))
+  const macros = readMacros(await textsOf(folder, project['macro-paths'], ['.sql']))
+  const files = await filesIn(folder, ymlPaths, ['.yml', '.yaml'])
   const testConfig = testConfigOf(project.data_tests, name, placeOf)
-  const notes = notesIn(await readYamls(folder, ymls, propertiesShape, docs), testConfig)
+  const ymls = files.map((file) => readYaml(folder, file, propertiesShape, docs))
+  const notes = notesIn(await allOrThrow(ymls), testConfig)
 
-  const templates = await textsOf(folder, paths.models, ['.sql'])
-  const modelFolders = folderConfigs('models', project.models, name, placeOf)
+  const templates = await textsOf(folder, modelPaths, ['.sql'])
   const texts = new Map(templates.map(({ file, text }) => [file, text]))
-  const models = described(
-    'model',
-    [...texts.keys()],
-    paths.models,
-    notes.models,
-    modelFolders,
-  ).map(({ file, note, config }) => {
-    const template = readTemplate(texts.get(file) ?? '', file, macros)
-    return { ...note, file, template, config }
-  })
-  const csvs = await filesIn(folder, paths.seeds, ['.csv'])
-  const seedFolders = folderConfigs('seeds', project.seeds, name, placeOf)
-  const seeds = await seedsOf(
-    described('seed', csvs, paths.seeds, notes.seeds, seedFolders),
-    folder,
-    options,
+  const modelFolders = folderConfigs('models', project.models, name, placeOf)
+  const models = described('model', [...texts.keys()], modelPaths, notes.models, modelFolders).map(
+    (model) => ({
+      ...model,
+      template: readTemplate(texts.get(model.file) ?? '', model.file, macros),
+    }),
   )
+  const csvs = await filesIn(folder, seedPaths, ['.csv'])
+  const seedFolders = folderConfigs('seeds', project.seeds, name, placeOf)
+  const seedFiles = described('seed', csvs, seedPaths, notes.seeds, seedFolders)
+  const seeds = await seedsOf(seedFiles, folder, options)
   const nodes = [...models, ...seeds, ...notes.snapshots]
   refuseSharedNames(nodes)
   const names = nodes.map((node) => node.name)
   for (const { dependsOn, place } of notes.exposures) {
     for (const each of dependsOn) requireKnown(place, 'model', each, names)
   }
-  const tests = await textsOf(folder, paths.tests, ['.sql'])
+  const tests = await textsOf(folder, testPaths, ['.sql'])
   return freeze({
     name,
     folder,
-    vars: varsOf(project.vars, name),
+    vars: project.vars,
     models: models.sort((a, b) => (a.name < b.name ? -1 : 1)),
     seeds,
     snapshots: notes.snapshots,
@@ -158,7 +145,7 @@ function described<N extends Note>(
     }
     const path = pathOf(file)
     const configs = folders.filter((each) => covers(each, path)).map(({ config }) => config)
-    return { file, note, config: mergeSettings([...configs, note.config]) }
+    return { ...note, file, config: mergeSettings([...configs, note.config]) }
   })
   const known = files.map(nameOf)
   for (const { name, documented } of notes) {
@@ -182,12 +169,6 @@ function refuseSharedNames(all: readonly { name: string; file: string }[]): void
       throw new ProjectError({ file }, `'${name}' is already defined in ${twin}`)
     names.set(name, file)
   }
-}
-
-/** dbt allows a project's vars at the top and under its name. */
-function varsOf(vars: Readonly<Record<string, unknown>>, project: string): Record<string, unknown> {
-  const { [project]: own, ...shared } = vars
-  return { ...shared, ...(typeof own === 'object' ? own : {}) }
 }
 
 function freeze<T>(value: T): T {

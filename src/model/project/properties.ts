@@ -5,7 +5,6 @@ import {
   genericTestShape,
   modelTests,
   type DescribedProperties,
-  type Period,
   type Properties,
   type SeedType,
   type SourceConfig,
@@ -36,10 +35,9 @@ export interface SeedNote extends Note {
   readonly types: Readonly<Record<string, SeedType>>
 }
 
-/** The file of a model or seed, its description, and its settings merged with those of its folders. */
-export interface DescribedFile<N extends Note> {
+/** A described file, with its settings merged with those of its folders. */
+export type DescribedFile<N extends Note> = Omit<N, 'config'> & {
   readonly file: string
-  readonly note: N
   readonly config: ModelSettings
 }
 
@@ -101,13 +99,13 @@ function describe(
   at: At,
   shared: TestConfig,
 ): Omit<Note, 'config'> {
-  const columns = described.map(({ config: { meta = {} }, ...column }, index): Column => {
+  const columns = described.map(({ name, description, config: { meta } }, index): Column => {
     const additivity = typeof meta['additivity'] === 'string' ? meta['additivity'] : null
     const place = at('columns', index)
-    if (described.findIndex((each) => each.name === column.name) < index) {
-      throw new ProjectError(place, `column '${column.name}' appears twice`)
+    if (described.findIndex((each) => each.name === name) < index) {
+      throw new ProjectError(place, `column '${name}' appears twice`)
     }
-    return { name: column.name, description: column.description, additivity, meta, place }
+    return { name, description, additivity, meta, place }
   })
   const read = (entry: TestEntry, column: string | null, place: Place) =>
     genericTest(entry, { name, columns }, column, place, shared)
@@ -186,12 +184,9 @@ const SNAPSHOT_COLUMNS: Readonly<Record<string, string>> = {
 }
 
 function snapshotOf(item: Properties['snapshots'][number], at: At, shared: TestConfig): Snapshot {
-  const { schema, tags, meta, ...config } = item.config
-  const { unique_key, updated_at = null, check_cols = [], hard_deletes } = config
+  const { schema, tags, meta, unique_key, check_cols, hard_deletes } = item.config
   const note = describe(item, at, shared)
-  const checked = check_cols === 'all' ? [] : check_cols
-  const named = [...unique_key, ...(updated_at === null ? [] : [updated_at]), ...checked]
-  refuseUnknown(named, note.columns, note.documented)
+  refuseUnknown([...unique_key, ...check_cols], note.columns, note.documented)
   const own = Object.entries(SNAPSHOT_COLUMNS)
     .filter(([name]) => note.columns.every((column) => column.name !== name))
     .map(([name, description]) => ({ name, description, additivity: null, meta: {}, place: at() }))
@@ -201,7 +196,7 @@ function snapshotOf(item: Properties['snapshots'][number], at: At, shared: TestC
     columns: [...note.columns, ...own],
     config: mergeSettings([{ schema, tags, meta }]),
     of: item.relation,
-    rule: { unique_key, updated_at, check_cols, hard_deletes },
+    rule: { unique_key, check_cols, hard_deletes },
   }
 }
 
@@ -210,8 +205,7 @@ function unitTestOf(
   { name, description = '', model, given, expect, overrides }: Properties['unit_tests'][number],
   at: At,
 ): UnitTest {
-  const maps = typeof expect.rows === 'string' ? [] : expect.rows
-  const [columns = '', ...others] = maps.map((row) => Object.keys(row).join(', '))
+  const [columns = '', ...others] = expect.map((row) => Object.keys(row).join(', '))
   const uneven = others.find((names) => names !== columns)
   if (uneven !== undefined) {
     const problem = `one row has the columns ${columns}, another ${uneven}`
@@ -219,16 +213,7 @@ function unitTestOf(
       hint: 'Write the same columns in the same order; null is a value.',
     })
   }
-  return {
-    name,
-    description,
-    model,
-    given: given.map(({ input, rows }) => ({ input, rows })),
-    expect: expect.rows,
-    isIncremental: overrides.macros.is_incremental ?? false,
-    vars: overrides.vars,
-    place: at(),
-  }
+  return { name, description, model, given, expect, vars: overrides.vars, place: at() }
 }
 
 function refuseUntyped({ columns, types }: SeedNote, placeOf: (name: string) => Place): void {
@@ -245,42 +230,32 @@ function refuseUnknown(names: readonly string[], columns: readonly Column[], pla
   for (const name of names) requireKnown(place, 'column', name, known)
 }
 
-/** @throws ProjectError for a freshness rule without a column or query of the loading time. */
-function sourceOf({ tables, ...source }: Properties['sources'][number], at: At): Source {
+/** @throws ProjectError for a freshness rule without the column of the loading time. */
+function sourceOf(source: Properties['sources'][number], at: At): Source {
+  const { name, description = '', config: shared, tables } = source
   return {
-    name: source.name,
-    description: source.description ?? '',
-    tables: tables.map(({ name }) => name),
-    descriptions: Object.fromEntries(
-      tables.map(({ name, description = '' }) => [name, description]),
-    ),
-    freshness: tables.flatMap(({ name, config }, index) =>
-      freshnessRule(name, { ...source.config, ...config }, at('tables', index)),
-    ),
+    name,
+    description,
+    tables: tables.map(({ name, description = '', config }, index) => ({
+      name,
+      description,
+      freshness: freshnessRule(name, { ...shared, ...config }, at('tables', index)),
+    })),
     place: at(),
   }
 }
 
-const SECONDS = { minute: 60, hour: 3600, day: 86_400 }
-
-function freshnessRule(table: string, config: SourceConfig, place: Place): FreshnessRule[] {
-  const { freshness, loaded_at_field: field = null, loaded_at_query: query = null } = config
-  if (freshness === undefined || freshness === null) return []
-  const secondsOf = (period: Period): number | null =>
-    period === undefined || period === null ? null : period.count * SECONDS[period.period]
-  if (field === null && query === null) {
+function freshnessRule(
+  table: string,
+  { freshness, loaded_at_field: loadedAtField }: SourceConfig,
+  place: Place,
+): FreshnessRule | null {
+  if (freshness === undefined) return null
+  if (loadedAtField === undefined) {
     throw new ProjectError(place, `it is not known when a row of '${table}' was loaded`, {
       hint: 'Name the column: config.loaded_at_field.',
     })
   }
-  const rule = {
-    table,
-    loadedAtField: field,
-    loadedAtQuery: query,
-    filter: freshness.filter ?? null,
-    warnAfterSeconds: secondsOf(freshness.warn_after),
-    errorAfterSeconds: secondsOf(freshness.error_after),
-    place,
-  }
-  return [rule]
+  const { warn_after: warnAfterSeconds = null, error_after: errorAfterSeconds = null } = freshness
+  return { loadedAtField, warnAfterSeconds, errorAfterSeconds, place }
 }

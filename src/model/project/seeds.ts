@@ -31,13 +31,13 @@ export async function seedsOf(
   folder: string,
   choice: SeedChoice,
 ): Promise<Seed[]> {
-  const own = await ownFiles(choice, new Set(files.map(({ note }) => note.name)))
+  const own = await ownFiles(choice, new Set(files.map(({ name }) => name)))
   const seeds: Seed[] = []
-  for (const { file, note, config } of files) {
-    const ownPath = own.get(note.name)
-    const csv = await readCsv(ownPath ?? join(folder, file), ownPath ?? file)
-    compareHeader(csv, note)
-    seeds.push({ ...note, file, config, csv })
+  for (const seed of files) {
+    const ownPath = own.get(seed.name)
+    const csv = await readCsv(ownPath ?? join(folder, seed.file), ownPath ?? seed.file)
+    compareHeader(csv, seed)
+    seeds.push({ ...seed, csv })
   }
   return seeds
 }
@@ -61,7 +61,10 @@ async function ownFiles(
   return found
 }
 
-function compareHeader({ header, place: file }: SeedFile, { columns, tests }: SeedNote): void {
+function compareHeader(
+  { header, place: file }: SeedFile,
+  { columns, tests }: Pick<SeedNote, 'columns' | 'tests'>,
+): void {
   const place = { file, line: 1 }
   const known = columns.map(({ name }) => name)
   for (const [index, name] of header.entries()) {
@@ -137,7 +140,7 @@ function absent({ csv, columns }: Seed, typeOf: (name: string) => string): strin
 export async function seedLines(db: Database, seed: Seed, sql: string): Promise<number[]> {
   const columns = ['*', ...absent(seed, () => 'varchar')].join(', ')
   const texts = `select ${columns} from (${readSql('texts', seed.csv, {}, {})})`
-  const rows = z.array(z.object({ record: whole })).parse(await db.rows(fill(sql, { texts })))
+  const rows = z.array(recordRow).parse(await db.rows(fill(sql, { texts })))
   const lines = await recordLines(seed.csv)
   return rows.map(({ record }) => lines[record] ?? 1)
 }
@@ -147,7 +150,7 @@ export async function explainSeed(db: Database, seed: Seed): Promise<ProjectErro
   const { csv, types } = seed
   const sql = readSql('rows', csv, types, { expressions: '*' })
   await db.run(`from (${sql.replace(/\)$/, ', store_rejects = true)')})`)
-  const [row] = rejectRows.parse(await db.rows(statement('seeds/rejects')))
+  const row = await first(db, 'rejects', {}, rejectRow)
   if (row === undefined) return undefined
   const line = await lineAt(csv, row.position)
   const place = { file: csv.place, line }
@@ -193,9 +196,9 @@ export async function verifySeed(db: Database, seed: Seed): Promise<void> {
 }
 
 const NOT_OF_TYPE = {
-  bigint: 'seeds/not_whole',
-  double: 'seeds/not_finite',
-  date: 'seeds/not_finite',
+  bigint: 'not_whole',
+  double: 'not_finite',
+  date: 'not_finite',
 }
 
 async function refuseWrong(
@@ -206,13 +209,12 @@ async function refuseWrong(
 ): Promise<void> {
   if (type === 'varchar' || type === 'boolean') return
   const values = { texts, column: identifier(name), type }
-  const first = async (sql: string) => valueRows.parse(await db.rows(sql))[0]
-  const wrong = await first(fill(statement(NOT_OF_TYPE[type]), values))
+  const wrong = await first(db, NOT_OF_TYPE[type], values, valueRow)
   if (wrong !== undefined) {
     throw wrongValue(await placeOf(seed, wrong.record), name, wrong.value, type)
   }
   if (typeof minimum !== 'number') return
-  const low = await first(fill(statement('seeds/below'), { ...values, minimum: String(minimum) }))
+  const low = await first(db, 'below', { ...values, minimum: String(minimum) }, valueRow)
   if (low === undefined) return
   const problem = `column '${name}': '${low.value}' is below ${minimum}`
   throw new ProjectError(await placeOf(seed, low.record), problem, {
@@ -222,16 +224,13 @@ async function refuseWrong(
 
 /** The columns that need a value in every line. */
 function requiredColumns(tests: readonly GenericTest[]): string[] {
-  return tests.flatMap(({ column, severity, where, arguments: { kind } }) =>
-    kind === 'not_null' && severity === 'error' && where === null && column !== null
-      ? [column]
-      : [],
+  return tests.flatMap(({ column, severity, arguments: { kind } }) =>
+    kind === 'not_null' && severity === 'error' && column !== null ? [column] : [],
   )
 }
 
 async function refuseEmpty(db: Database, seed: Seed, column: string, texts: string): Promise<void> {
-  const sql = fill(statement('seeds/empty'), { texts, column: identifier(column) })
-  const [row] = emptyRows.parse(await db.rows(sql))
+  const row = await first(db, 'empty', { texts, column: identifier(column) }, recordRow)
   if (row === undefined) return
   throw new ProjectError(await placeOf(seed, row.record), `column '${column}' is empty`, {
     hint: 'Every line needs a value in this column.',
@@ -252,30 +251,36 @@ async function refuseTwice(
   })
   // a test of one column ignores NULL
   const isKey = test.column === null ? 'true' : `${identifier(test.column)} is not null`
-  const sql = fill(statement('seeds/twice'), { texts, key: `[${key.join(', ')}]`, is_key: isKey })
-  const [row] = twiceRows.parse(await db.rows(sql))
+  const values = { texts, key: `[${key.join(', ')}]`, is_key: isKey }
+  const row = await first(db, 'twice', values, twiceRow)
   if (row === undefined) return
-  const first = await placeOf(seed, row.first)
-  const values = row.key.map((value) => value ?? 'NULL').join(', ')
-  const problem = `the key (${names.join(', ')}) = (${values}) is already used on line ${String(first.line)}`
+  const { line } = await placeOf(seed, row.first)
+  const shown = row.key.map((value) => value ?? 'NULL').join(', ')
+  const problem = `the key (${names.join(', ')}) = (${shown}) is already used on line ${String(line)}`
   const hint = 'Remove one of the two lines.'
   throw new ProjectError(await placeOf(seed, row.second), problem, { hint })
 }
 
 const whole = z.coerce.number()
-const rejectRows = z.array(
-  z.object({
-    position: whole,
-    type: z.string(),
-    column_name: z.string().nullable(),
-    message: z.string(),
-  }),
-)
-const emptyRows = z.array(z.object({ record: whole }))
-const valueRows = z.array(z.object({ record: whole, value: z.string() }))
-const twiceRows = z.array(
-  z.object({ key: z.array(z.string().nullable()), first: whole, second: whole }),
-)
+const rejectRow = z.object({
+  position: whole,
+  type: z.string(),
+  column_name: z.string().nullable(),
+  message: z.string(),
+})
+const recordRow = z.object({ record: whole })
+const valueRow = z.object({ record: whole, value: z.string() })
+const twiceRow = z.object({ key: z.array(z.string().nullable()), first: whole, second: whole })
+
+/** The first row that a statement in `sql/seeds` finds. */
+async function first<S extends z.ZodType>(
+  db: Database,
+  name: string,
+  values: Readonly<Record<string, string>>,
+  shape: S,
+): Promise<z.output<S> | undefined> {
+  return z.array(shape).parse(await db.rows(fill(statement(`seeds/${name}`), values)))[0]
+}
 
 /** A column without a type is read as text. */
 function readSql(

@@ -59,13 +59,10 @@ export function folderConfigs(
  */
 export function testConfigOf(tree: Tree, project: string, placeOf: PlaceOf): TestConfig {
   const { [project]: own, ...shared } = tree
-  const at = ['data_tests', project]
-  return {
-    ...readConfig(testConfigShape, Object.entries(shared), (name) => placeOf('data_tests', name)),
-    ...readConfig(testConfigShape, isObject(own) ? Object.entries(own) : [], (name) =>
-      placeOf(...at, name),
-    ),
-  }
+  const all = Object.entries({ ...shared, ...(isObject(own) ? own : {}) })
+  return readConfig(testConfigShape, all, (name) =>
+    placeOf('data_tests', ...(name in shared ? [] : [project]), name),
+  )
 }
 
 function readConfig<T>(
@@ -102,10 +99,6 @@ export function mergeSettings(configs: readonly ModelConfig[]): ModelSettings {
 
 const TEST_DEFAULTS: TestSettings = {
   severity: 'error',
-  warn_if: '!= 0',
-  error_if: '!= 0',
-  where: null,
-  limit: null,
   store_failures: false,
   schema: 'dbt_test__audit',
 }

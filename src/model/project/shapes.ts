@@ -47,22 +47,11 @@ const seedType = z.enum(
   "the type of a seed's column must be varchar, bigint, double, date or boolean",
 )
 
-const threshold = z
-  .string()
-  .trim()
-  .regex(/^(=|==|!=|<>|>|>=|<|<=)\s*\d+$/, "write a comparison with a number of rows, like '> 10'")
-
 /** The config of a test, in yml or with `config(...)`, and of all tests of a project. */
 export const testConfigShape = z.strictObject({
   severity: z.enum(['error', 'warn']).optional(),
-  warn_if: threshold.optional(),
-  error_if: threshold.optional(),
-  where: text.regex(/^[^{}]*$/, 'a condition cannot contain a template').optional(),
-  limit: z.int().positive().optional(),
   store_failures: z.boolean().optional(),
   schema: name.optional(),
-  tags: texts.optional(),
-  meta: meta.optional(),
 })
 
 export type TestConfig = z.output<typeof testConfigShape>
@@ -97,7 +86,6 @@ export const modelTests: readonly string[] = ['unique_key']
 
 const testBody = z.strictObject({
   name: name.optional(),
-  description: description.optional(),
   arguments: z.record(z.string(), z.unknown()).default({}),
   config: testConfigShape.default({}),
 })
@@ -116,8 +104,7 @@ const test = z.preprocess(
 const column = z.strictObject({
   name,
   description,
-  data_type: z.string().optional(),
-  config: z.strictObject({ meta: meta.optional(), tags: texts.optional() }).default({}),
+  config: z.strictObject({ meta: meta.default({}) }).default({ meta: {} }),
   data_tests: z.array(test).default([]),
 })
 
@@ -136,67 +123,41 @@ const seed = described.extend({
 
 const snapshot = described.extend({
   relation: modelRef,
-  config: seedConfigShape
-    .extend({
-      strategy: z.enum(['timestamp', 'check']),
-      persist_docs: z.unknown().optional(),
-      unique_key: texts,
-      updated_at: name.optional(),
-      check_cols: z.union([z.literal('all'), z.array(name).min(1)]).optional(),
-      hard_deletes: z
-        .enum(['ignore', 'invalidate'], "the built-in runner supports 'ignore' and 'invalidate'")
-        .default('ignore'),
-    })
-    .refine(
-      ({ strategy, updated_at: time }) => (strategy === 'timestamp') === (time !== undefined),
-      'updated_at is required for the strategy timestamp, and only for it',
-    )
-    .refine(
-      ({ strategy, check_cols: columns }) => (strategy === 'check') === (columns !== undefined),
-      'check_cols is required for the strategy check, and only for it',
-    ),
+  config: seedConfigShape.extend({
+    strategy: z.literal('check', "the built-in runner supports the strategy 'check'"),
+    persist_docs: z.unknown().optional(),
+    unique_key: texts,
+    check_cols: z.array(name).min(1),
+    hard_deletes: z
+      .enum(['ignore', 'invalidate'], "the built-in runner supports 'ignore' and 'invalidate'")
+      .default('ignore'),
+  }),
 })
 
+/** In seconds. */
 const period = z
   .strictObject({ count: z.int().positive(), period: z.enum(['minute', 'hour', 'day']) })
-  .nullish()
+  .transform(({ count, period }) => count * { minute: 60, hour: 3600, day: 86_400 }[period])
 
 /** dbt's; keys for its adapters are allowed and ignored. */
 const sourceConfig = z.looseObject({
   freshness: z
-    .strictObject({
-      warn_after: period,
-      error_after: period,
-      filter: text.optional(),
-    })
-    .nullish(),
+    .strictObject({ warn_after: period.optional(), error_after: period.optional() })
+    .optional(),
   loaded_at_field: text.optional(),
-  loaded_at_query: text.optional(),
 })
 
 export type SourceConfig = z.output<typeof sourceConfig>
-export type Period = z.output<typeof period>
 
 const sourceTable = z.strictObject({
   name,
   description: description.optional(),
   config: sourceConfig.default({}),
-  columns: z
-    .array(
-      z.strictObject({
-        name,
-        description: description.optional(),
-        data_type: z.string().optional(),
-      }),
-    )
-    .optional(),
 })
 
 const source = z.strictObject({
   name,
   description: description.optional(),
-  database: z.string().optional(),
-  schema: z.string().optional(),
   config: sourceConfig.default({}),
   tables: z.array(sourceTable).min(1),
 })
@@ -209,10 +170,7 @@ const row = z.record(z.string(), cell)
 const fixture = {
   rows: z.union([z.array(row), text], 'must be a list of maps, or a text'),
   format: z
-    .enum(
-      ['dict', 'csv', 'sql'],
-      "the built-in runner supports the formats 'dict', 'csv' and 'sql'",
-    )
+    .enum(['dict', 'csv'], "the built-in runner supports the formats 'dict' and 'csv'")
     .default('dict'),
 }
 
@@ -222,21 +180,23 @@ function isOfItsFormat({ rows, format }: Written): boolean {
   return (format === 'dict') === (typeof rows !== 'string')
 }
 
-const formatRule = 'a list of maps needs the format dict, and a text the format csv or sql'
+const formatRule = 'a list of maps needs the format dict, and a text the format csv'
+
+/** Rows as maps. */
+export type Fixture = readonly z.output<typeof row>[]
 
 /** Parses a CSV text to maps; empty fields are NULL. */
-function asFixture<T extends Written>({ rows, ...rest }: T) {
-  if (rest.format !== 'csv' || typeof rows !== 'string') return { ...rest, rows }
+function mapsOf(rows: Written['rows']): Fixture {
+  if (typeof rows !== 'string') return rows
   const [header = [], ...records] = recordsOf(rows)
   const cellOf = (text: string | undefined) => (text === '' || text === undefined ? null : text)
-  const maps = records.map((fields) =>
+  return records.map((fields) =>
     Object.fromEntries(header.map((name, index) => [name, cellOf(fields[index])])),
   )
-  return { ...rest, rows: maps }
 }
 
 export interface UnitTestInput {
-  readonly kind: 'ref' | 'source' | 'this'
+  readonly kind: 'ref' | 'source'
   /** The name of the model, or `source.table`. */
   readonly name: string
   /** As in yml: `ref('stg_user')`. */
@@ -246,14 +206,13 @@ export interface UnitTestInput {
 const unitTestInput = z
   .string()
   .refine(
-    (text) => text === 'this' || REF.test(text) || SOURCE.test(text),
-    "write ref('model'), source('source', 'table') or this",
+    (text) => REF.test(text) || SOURCE.test(text),
+    "write ref('model') or source('source', 'table')",
   )
   .transform((text): UnitTestInput => {
     const [, ref] = REF.exec(text) ?? []
     if (ref !== undefined) return { kind: 'ref', name: ref, text: `ref('${ref}')` }
     const [, source = '', table = ''] = SOURCE.exec(text) ?? []
-    if (text === 'this') return { kind: 'this', name: text, text }
     return { kind: 'source', name: `${source}.${table}`, text: `source('${source}', '${table}')` }
   })
 
@@ -266,23 +225,21 @@ const unitTest = z.strictObject({
       z
         .strictObject({ input: unitTestInput, ...fixture })
         .refine(isOfItsFormat, formatRule)
-        .transform((given) => asFixture(given)),
+        .transform(({ input, rows }) => ({ input, rows: mapsOf(rows) })),
     )
     .default([]),
   expect: z
     .strictObject(fixture)
     .refine(isOfItsFormat, formatRule)
-    .transform((expect) => asFixture(expect)),
+    .transform(({ rows }) => mapsOf(rows)),
   overrides: z
     .strictObject({
-      macros: z.strictObject({ is_incremental: z.boolean().optional() }).default({}),
+      // dbt asks the database; the built-in runner makes the whole table
+      macros: z.strictObject({ is_incremental: z.literal(false) }).optional(),
       vars: z.record(z.string(), z.unknown()).default({}),
     })
-    .default({ macros: {}, vars: {} }),
+    .default({ vars: {} }),
 })
-
-/** Rows as maps, or a select. */
-export type Fixture = z.output<typeof unitTest>['expect']['rows']
 
 /** One field of a CSV text, quoted or not, and its end. */
 const FIELD = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|$)/g
@@ -342,9 +299,7 @@ export const projectShape = z.strictObject({
   'test-paths': paths('tests'),
   'macro-paths': paths('macros'),
   'seed-paths': paths('seeds'),
-  'analysis-paths': paths('analyses'),
   'snapshot-paths': paths('snapshots'),
-  'docs-paths': z.array(z.string()).optional(),
   'target-path': z.string().optional(),
   'clean-targets': z.array(z.string()).optional(),
   flags: z.record(z.string(), z.unknown()).optional(),

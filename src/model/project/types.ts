@@ -12,7 +12,6 @@ import type {
 } from './shapes.ts'
 import type { ParsedTemplate } from './template.ts'
 
-type Severity = 'error' | 'warn'
 type Materialized = 'view' | 'table' | 'incremental' | 'seed' | 'snapshot'
 
 /** A dbt project as its files define it, before rendering. */
@@ -71,9 +70,8 @@ export interface Snapshot extends Described {
 /** Spelt as dbt does. */
 export interface SnapshotRule {
   readonly unique_key: readonly string[]
-  /** The column with the time of a row's last change; null: rows are compared. */
-  readonly updated_at: string | null
-  readonly check_cols: 'all' | readonly string[]
+  /** A row has changed if one of these columns has. */
+  readonly check_cols: readonly string[]
   /** What happens to rows that disappeared: they stay as they are, or end. */
   readonly hard_deletes: 'ignore' | 'invalidate'
 }
@@ -118,14 +116,7 @@ export interface Column {
 
 /** Spelt as dbt does. */
 export interface TestSettings {
-  readonly severity: Severity
-  /** Comparisons with the number of wrong rows: `!= 0`, `> 10`. */
-  readonly warn_if: string
-  readonly error_if: string
-  /** The condition of the rows to test. */
-  readonly where: string | null
-  /** The maximum number of wrong rows to find. */
-  readonly limit: number | null
+  readonly severity: 'error' | 'warn'
   /** Whether the wrong rows are stored as a table in the schema. */
   readonly store_failures: boolean
   readonly schema: string
@@ -153,7 +144,6 @@ export interface UnitTest {
   readonly model: string
   readonly given: readonly { readonly input: UnitTestInput; readonly rows: Fixture }[]
   readonly expect: Fixture
-  readonly isIncremental: boolean
   readonly vars: Readonly<Record<string, unknown>>
   readonly place: Place
 }
@@ -167,21 +157,20 @@ export interface Exposure extends Readonly<Omit<ExposureProperties, 'depends_on'
 export interface Source {
   readonly name: string
   readonly description: string
-  readonly tables: readonly string[]
-  /** The descriptions of its tables, by name. */
-  readonly descriptions: Readonly<Record<string, string>>
-  readonly freshness: readonly FreshnessRule[]
+  readonly tables: readonly SourceTable[]
   readonly place: Place
+}
+
+interface SourceTable {
+  readonly name: string
+  readonly description: string
+  readonly freshness: FreshnessRule | null
 }
 
 /** The maximum age of a table's newest row, and how the age is computed. */
 export interface FreshnessRule extends FreshnessLimits {
-  readonly table: string
-  /** A column or an expression; null if there is a query. */
-  readonly loadedAtField: string | null
-  readonly loadedAtQuery: string | null
-  /** The condition of the rows to read. */
-  readonly filter: string | null
+  /** The column, or the expression, of the time when a row was loaded. */
+  readonly loadedAtField: string
   readonly place: Place
 }
 
@@ -192,7 +181,7 @@ export interface Statements {
 }
 
 /** A model, seed or snapshot as it will be built. */
-export interface ModelNode extends Described, Omit<ModelSettings, 'pre_hook'>, Statements {
+export interface ModelNode extends Described, ModelSettings, Statements {
   /** `schema.name` */
   readonly relation: string
   /** Updates the table of an incremental model if it exists; null for other models. */

@@ -12,7 +12,8 @@ export interface YamlFile<T> {
 }
 
 /**
- * Reads a yml file of the project and validates it. `file` is relative to `folder`.
+ * Reads a yml file of the project and validates it. `file` is relative to `folder`; descriptions may
+ * call `doc` with the name of a block.
  *
  * @throws ProjectError with file and line for invalid YAML or another shape.
  */
@@ -20,30 +21,9 @@ export async function readYaml<S extends z.ZodType>(
   folder: string,
   file: string,
   shape: S,
-): Promise<YamlFile<z.output<S>>> {
-  return parse(await textOf(folder, file), file, shape)
-}
-
-/** Reads several files of one shape; their descriptions may call `doc` with a block's name. */
-export async function readYamls<S extends z.ZodType>(
-  folder: string,
-  files: readonly string[],
-  shape: S,
-  docs: readonly DocBlock[],
-): Promise<YamlFile<z.output<S>>[]> {
-  const texts = await Promise.all(
-    files.map(async (file) => ({ file, text: await textOf(folder, file) })),
-  )
-  return texts.map(({ file, text }) => parse(text, file, shape, docs))
-}
-
-function parse<S extends z.ZodType>(
-  text: string,
-  file: string,
-  shape: S,
   docs: readonly DocBlock[] = [],
-): YamlFile<z.output<S>> {
-  const { value, lineOf } = document(text, file)
+): Promise<YamlFile<z.output<S>>> {
+  const { value, lineOf } = document(await textOf(folder, file), file)
   const placeOf = (...path: PropertyKey[]): Place => ({ file, line: lineOf(path) ?? 1 })
   const result = shape.safeParse(withDocs(value ?? {}, docs, placeOf))
   if (!result.success) throw shapeError(result.error, placeOf)

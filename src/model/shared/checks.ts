@@ -1,4 +1,4 @@
-import { literal } from '../../lib/duckdb.ts'
+import { identifier, literal } from '../../lib/duckdb.ts'
 import { statement, fill } from '../../lib/package.ts'
 import { changedRows } from './relations.ts'
 import type { Compiled } from '../project/compile.ts'
@@ -54,12 +54,10 @@ export interface PlannedCheck extends Check {
   readonly scope: 'all' | 'changed' | 'removed values' | 'none'
 }
 
-export type CheckStatus = 'pass' | 'warn' | 'fail'
-
 export interface CheckResult extends PlannedCheck {
   /** Rows that are wrong. */
   readonly failures: number
-  readonly status: CheckStatus
+  readonly status: 'pass' | 'warn' | 'fail'
   readonly durationMs: number
 }
 
@@ -81,7 +79,7 @@ export function checksOf(compiled: Compiled, chosen: readonly ModelNode[]): Chec
     check: name,
     model: null,
     column: null,
-    sql: limited(sql, settings),
+    sql,
     file,
     reads: dependsOn,
     readsOnlyModels: dependsOn.length > 0 && sources.length === 0 && !OTHER_INPUT.test(sql),
@@ -114,15 +112,11 @@ function toCheck(
       ? undefined
       : { relation: relations.get(other.model) ?? other.model, columns: other.columns }
   const changed = isWithinIntervals(test, node) ? changedRows(node) : undefined
-  const sqlOf = (rows: string): string => {
-    const model = test.where === null ? rows : `(select * from ${rows} where ${test.where})`
+  const sqlOf = (model: string): string => {
     const values = { model, ...(column === null ? {} : { column_name: column }) }
     const place = reference === undefined ? {} : { relation: reference.relation }
-    const sql = fill(statement(`checks/${args.kind}`), { ...values, ...place, ...own(args) })
-    return limited(sql.trim(), test)
+    return fill(statement(`checks/${args.kind}`), { ...values, ...place, ...own(args) }).trim()
   }
-  const countsMissingValues =
-    args.kind === 'not_null' && column !== null && test.where === null && test.limit === null
   const missing = { in: relation, ...(changed === undefined ? {} : { inChanged: changed }) }
   return {
     ...settings,
@@ -132,15 +126,11 @@ function toCheck(
     sql: sqlOf(relation),
     ...(changed === undefined ? {} : { changedSql: sqlOf(changed) }),
     ...(reference === undefined ? {} : { reference }),
-    ...(countsMissingValues ? { missing } : {}),
+    ...(args.kind === 'not_null' ? { missing } : {}),
     file: place.file,
     reads: other === undefined ? [node.name] : [node.name, other.model],
-    readsOnlyModels: test.where === null || !OTHER_INPUT.test(test.where),
+    readsOnlyModels: true,
   }
-}
-
-function limited(sql: string, { limit }: Pick<TestSettings, 'limit'>): string {
-  return limit === null ? sql : `${sql}\nlimit ${limit}`
 }
 
 /**
@@ -152,6 +142,12 @@ function isWithinIntervals({ arguments: test, column }: GenericTest, node: Model
   if (test.kind === 'not_null') return column === null || !node.unique_key.includes(column)
   if (test.kind !== 'unique_key') return true
   return node.unique_key.every((column) => test.columns.includes(column))
+}
+
+/** Counts the missing values of each check, in one pass over the relation. */
+export function missingValuesSql(relation: string, checks: readonly Check[]): string {
+  const counts = checks.map(({ column }) => `count(*) - count(${identifier(column ?? '')})`)
+  return `select ${counts.join(', ')} from ${relation}`
 }
 
 /** The placeholders that only this kind of test has, as SQL. */

@@ -29,6 +29,16 @@ const catalogRows = z.array(
 /** By `schema.name`. */
 export type Relations = ReadonlyMap<string, Relation>
 
+/** Creates the schemas of tables and views. Two connections cannot create one at once. */
+export async function createSchemas(
+  db: Database,
+  relations: readonly Pick<ModelNode, 'schema'>[],
+): Promise<void> {
+  for (const schema of new Set(relations.map((each) => each.schema))) {
+    await db.run(`create schema if not exists ${identifier(schema)}`)
+  }
+}
+
 /** Returns the tables and views of the database in use. */
 export async function relationsIn(db: Database): Promise<Relations> {
   const rows = catalogRows.parse(await db.rows(statement('meta/catalog')))

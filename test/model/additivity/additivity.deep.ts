@@ -22,7 +22,7 @@ afterAll(() => {
 /** The additivity of every relation by its yml; that of sources is unknown. */
 const declared: Relations = new Map<string, Relation>([
   ...project.sources.flatMap(({ name, tables }) =>
-    tables.map((table) => [`${name}.${table}`, { columns: new Map(), isOpen: true }] as const),
+    tables.map((table) => [`${name}.${table.name}`, { columns: new Map(), isOpen: true }] as const),
   ),
   ...nodes.map((node) => [node.relation, relationOf(node)] as const),
 ])
