@@ -51,7 +51,7 @@ comment on column meta.check_results.severity is
 comment on column meta.check_results.status is
     'pass or warn; fail only in a file that was not published.';
 comment on column meta.check_results.failures is
-    'The number of wrong rows. A check may allow some, or stop counting at a limit.';
+    'The number of wrong rows.';
 comment on column meta.check_results.query is
     'The statement that shows the wrong rows.';
 comment on column meta.check_results.checked_at is

@@ -42,18 +42,14 @@ export function isOld(day: Day, now: number): boolean {
  * appends. Unreadable lines are skipped; `openLedger` recovers what they said from the lake.
  */
 export class LedgerFile {
-  readonly #path: string
-  readonly #intervals: Map<string, Interval>
-  readonly #forgotten: Map<string, Forgotten>
+  readonly #journal: Journal
   #pending: string[] = []
   #writing: Promise<void> | undefined
   /** Prefix of the next append: a line break if the last line was cut off. */
   #opening: '' | '\n' = ''
 
-  private constructor({ path, intervals, forgotten }: Journal) {
-    this.#path = path
-    this.#intervals = intervals
-    this.#forgotten = forgotten
+  private constructor(journal: Journal) {
+    this.#journal = journal
   }
 
   /** Opens the ledger; the caller holds the lock. Reports and removes unreadable lines. */
@@ -77,34 +73,33 @@ export class LedgerFile {
   }
 
   get intervals(): Ledger {
-    return this.#intervals
+    return this.#journal.intervals
   }
 
   /** Days that landed once and are missing now, with the version that is missing. */
   get forgotten(): ReadonlyMap<string, Forgotten> {
-    return this.#forgotten
+    return this.#journal.forgotten
   }
 
   /** Records the state of intervals; durable when the promise resolves. */
   async record(intervals: readonly Interval[]): Promise<void> {
-    for (const interval of intervals) {
-      const key = intervalKey(interval.resource, interval.day)
-      this.#intervals.set(key, interval)
-      if (interval.file !== null) this.#forgotten.delete(key)
-      this.#pending.push(JSON.stringify(interval))
-    }
-    await this.#write()
+    await this.#append(intervals)
   }
 
   /** Forgets the days, so that they are missing. Durable like `record`. */
   async forget(days: readonly Pick<Interval, 'resource' | 'day' | 'file'>[]): Promise<void> {
-    for (const { resource, day, file } of days) {
-      const key = intervalKey(resource, day)
-      const missing = { resource, day, status: 'missing' } as const
-      const line: Forgotten = file === null ? missing : { ...missing, file }
-      this.#intervals.delete(key)
-      if (file !== null) this.#forgotten.set(key, line)
-      this.#pending.push(JSON.stringify(line))
+    await this.#append(
+      days.map(({ resource, day, file }) => {
+        const missing = { resource, day, status: 'missing' } as const
+        return file === null ? missing : { ...missing, file }
+      }),
+    )
+  }
+
+  async #append(entries: readonly (Interval | Forgotten)[]): Promise<void> {
+    for (const entry of entries) {
+      apply(entry, this.#journal)
+      this.#pending.push(JSON.stringify(entry))
     }
     await this.#write()
   }
@@ -120,13 +115,14 @@ export class LedgerFile {
     try {
       const lines = this.#pending
       this.#pending = []
-      mkdirSync(dirname(this.#path), { recursive: true })
+      const { path } = this.#journal
+      mkdirSync(dirname(path), { recursive: true })
       const opening = this.#opening
-      confirmLease(this.#path)
+      confirmLease(path)
       this.#opening = '\n' // until the append completes: a full disk may cut it off
-      appendFileSync(this.#path, opening + lines.map((line) => `${line}\n`).join(''))
+      appendFileSync(path, opening + lines.map((line) => `${line}\n`).join(''))
       this.#opening = ''
-      await syncFile(this.#path)
+      await syncFile(path)
     } finally {
       this.#writing = undefined
     }
@@ -193,6 +189,21 @@ const NOTHING: Folded = {
   damaged: [],
 }
 
+/** Applies a line: the last one of an interval wins. */
+function apply(
+  entry: Interval | Forgotten,
+  { intervals, forgotten }: Pick<Journal, 'intervals' | 'forgotten'>,
+) {
+  const key = intervalKey(entry.resource, entry.day)
+  if (entry.status === 'missing') {
+    intervals.delete(key)
+    if (entry.file !== undefined) forgotten.set(key, entry)
+  } else {
+    intervals.set(key, entry)
+    if (entry.file !== null) forgotten.delete(key)
+  }
+}
+
 /** Applies the lines of a journal to the state before them. */
 function fold(journal: string, before: Folded = NOTHING): Folded {
   const intervals = new Map(before.intervals)
@@ -201,21 +212,11 @@ function fold(journal: string, before: Folded = NOTHING): Folded {
   const whole = journal.split('\n')
   const last = whole.pop() ?? ''
   const lines = before.lines + whole.length
-  for (const [index, line] of [...whole, last].entries()) {
-    const entry = line === '' ? null : readLine(line)
-    if (entry === null) continue
-    if (entry === undefined) {
-      damaged.push(before.lines + index + 1)
-      continue
-    }
-    const key = intervalKey(entry.resource, entry.day)
-    if (entry.status === 'missing') {
-      intervals.delete(key)
-      if (entry.file !== undefined) forgotten.set(key, entry)
-    } else {
-      intervals.set(key, entry)
-      if (entry.file !== null) forgotten.delete(key)
-    }
+  for (const [index, text] of [...whole, last].entries()) {
+    if (text === '') continue
+    const entry = readLine(text)
+    if (entry === undefined) damaged.push(before.lines + index + 1)
+    else apply(entry, { intervals, forgotten })
   }
   const isCutOff = last !== ''
   const isTorn = isCutOff && damaged.at(-1) === lines + 1
@@ -223,6 +224,6 @@ function fold(journal: string, before: Folded = NOTHING): Folded {
   return { intervals, forgotten, lines, isCutOff, damaged: [...before.damaged, ...reported] }
 }
 
-function journalOf(lines: Iterable<Interval | Forgotten>): string {
-  return [...lines].map((line) => `${JSON.stringify(line)}\n`).join('')
+function journalOf(entries: readonly (Interval | Forgotten)[]): string {
+  return entries.map((entry) => `${JSON.stringify(entry)}\n`).join('')
 }

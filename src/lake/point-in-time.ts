@@ -8,7 +8,7 @@ import { rowsSql, metadataSql } from './merged.ts'
 import { isOfUsers } from './resources.ts'
 import { processLimits } from '../lib/machine.ts'
 import { statement, fill } from '../lib/package.ts'
-import { addDays, dayOf, type Day } from '../lib/days.ts'
+import { addDays, dayOf, earliest, type Day } from '../lib/days.ts'
 import { UsageError } from '../lib/errors.ts'
 import { entityRows, intervalRows, knownRange, type IntervalRow } from './intervals.ts'
 
@@ -143,20 +143,11 @@ export interface PointInTime {
   /** Milliseconds since the epoch; null: all that has landed. */
   readonly asOf: number | null
   readonly ledgerOf: (orgId: string) => Promise<Ledger>
-  /** The last day that existed at that time, given the last day that a run planned. */
-  readonly lastDay: (planned: Day | undefined) => Day | undefined
-  /** The row without fields that are not recorded for a point in time. */
-  readonly shown: (row: IntervalRow) => IntervalRow
 }
 
 export function latestData(dataFolder: string): PointInTime {
-  return {
-    baseIn: dataFolder,
-    asOf: null,
-    ledgerOf: (orgId) => LedgerFile.read(dataFolder, orgId),
-    lastDay: (planned) => planned,
-    shown: (row) => row,
-  }
+  const ledgerOf = (orgId: string) => LedgerFile.read(dataFolder, orgId)
+  return { baseIn: dataFolder, asOf: null, ledgerOf }
 }
 
 /**
@@ -176,15 +167,8 @@ export async function dataAsOf(
       hint: `The first day landed ${when}: give that time or a later one.`,
     })
   }
-  const yesterday = addDays(dayOf(asOf), -1)
-  return {
-    baseIn: pastFolder(dataFolder),
-    asOf,
-    ledgerOf: (orgId) => ledgerAsOf(dataFolder, orgId, asOf),
-    lastDay: (planned) => (planned === undefined || planned > yesterday ? yesterday : planned),
-    // how often a day had been requested by then is not recorded
-    shown: (row) => ({ ...row, attempts: null }),
-  }
+  const ledgerOf = (orgId: string) => ledgerAsOf(dataFolder, orgId, asOf)
+  return { baseIn: pastFolder(dataFolder), asOf, ledgerOf }
 }
 
 /**
@@ -192,16 +176,21 @@ export async function dataAsOf(
  * analytics day that a run planned.
  */
 export async function* intervalsOf(
-  pointInTime: PointInTime,
+  { asOf, ledgerOf }: PointInTime,
   orgIds: readonly string[],
   planned: (orgId: string) => Day | undefined,
 ): AsyncGenerator<readonly IntervalRow[]> {
   let rows: IntervalRow[] = []
   for (const orgId of orgIds) {
-    const ledger = await pointInTime.ledgerOf(orgId)
-    const range = knownRange(ledger, pointInTime.lastDay(planned(orgId)))
+    const ledger = await ledgerOf(orgId)
+    const last = planned(orgId)
+    const range = knownRange(
+      ledger,
+      asOf === null ? last : earliest(addDays(dayOf(asOf), -1), last),
+    )
     const own = [...intervalRows(orgId, ledger, range), ...entityRows(orgId, ledger)]
-    for (const row of own) rows.push(pointInTime.shown(row))
+    // how often a day had been requested by an earlier time is not recorded
+    for (const row of own) rows.push(asOf === null ? row : { ...row, attempts: null })
     if (rows.length < ROWS_AT_ONCE) continue
     yield rows
     rows = []

@@ -1,12 +1,11 @@
 import { compileProject } from './project/compile.ts'
-import { select } from './project/select.ts'
 import type { ModelNode, Project } from './project/types.ts'
 
 export { buildAndPublish, planOfBuild, type BuildResult, type PlannedModel } from './build/build.ts'
 export type { BuildOptions, SparkEngine } from './shared/context.ts'
 export type { CheckResult } from './shared/checks.ts'
 export { loadProject } from './project/project.ts'
-export { loadMetrics } from './project/read-metrics.ts'
+export { loadMetrics } from './project/metrics.ts'
 export { seedLines } from './project/seeds.ts'
 export { createFactViews } from './engines/fact-views.ts'
 export type { Column, ModelNode, Project } from './project/types.ts'
@@ -15,9 +14,8 @@ export type { Column, ModelNode, Project } from './project/types.ts'
  * Returns the models in build order without opening a database. Sources keep their own names
  * (`platform.users`).
  *
- * @throws ProjectError, and UsageError for a selector that matches no models.
+ * @throws ProjectError
  */
-export function listModels(project: Project, selector?: string): readonly ModelNode[] {
-  const { models } = compileProject(project, { sourceSql: (source, table) => `${source}.${table}` })
-  return selector === undefined ? models : select(models, selector)
+export function listModels(project: Project): readonly ModelNode[] {
+  return compileProject(project, { sourceSql: (source, table) => `${source}.${table}` }).models
 }

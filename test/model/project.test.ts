@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { loadProject, listModels } from '../../src/model/index.ts'
+import { select } from '../../src/model/project/select.ts'
 import { PROJECT_YML, TINY, writeFiles, type Files } from './fixture.ts'
 
 const MART = TINY['models/marts/fct_user.yml'] ?? ''
@@ -52,7 +53,7 @@ it('a project lists its models in build order without a database', async () => {
     ['stg_user', 'staging.stg_user'],
     ['fct_user', 'main.fct_user'],
   ])
-  expect(listModels(project, 'tag:mart').map(({ name }) => name)).toEqual(['fct_user'])
+  expect(select(listModels(project), 'tag:mart').map(({ name }) => name)).toEqual(['fct_user'])
 })
 
 it('settings of a file override those of the yml, which override those of folders', async () => {

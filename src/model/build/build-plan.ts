@@ -57,13 +57,11 @@ export async function planBuild(
   const isThere = (name: string): boolean =>
     names.has(name) || state.relations.has(relationOf.get(name) ?? name)
   const kept: PublishedState = isInNewFile ? { ...state, relations: new Map() } : state
-  const plan: BuildPlan = {
+  return {
     compiled,
-    isPartial: isPartial(options),
-    isContinued,
+    isInNewFile,
     relations: kept.relations,
-    all: models,
-    nodes,
+    nodes: isInNewFile ? nodes.map(inNewFile) : nodes,
     inputDigests: digests,
     checks: checksOf(compiled, selected)
       .filter(({ reads }) => reads.every(isThere))
@@ -71,7 +69,6 @@ export async function planBuild(
     unitTests: compiled.unitTests.filter(({ model }) => names.has(model) && !isTested(model)),
     unitTestDigests,
   }
-  return isInNewFile ? inNewFile(plan) : plan
 }
 
 /** Incremental models of the published file that are built from scratch, each with the reason. */
@@ -83,11 +80,8 @@ export function refreshed({ nodes }: BuildPlan): [model: string, reason: string]
 }
 
 /** The same plan for a file without tables and views. */
-function inNewFile(plan: BuildPlan): BuildPlan {
-  const nodes = plan.nodes.map(({ node, action, reason }) =>
-    toCreate(node, action === 'create' ? reason : 'every table of the file is built'),
-  )
-  return { ...plan, nodes }
+function inNewFile({ node, action, reason }: NodePlan): NodePlan {
+  return toCreate(node, action === 'create' ? reason : 'every table of the file is built')
 }
 
 /**

@@ -109,7 +109,7 @@ async function buildFile(
   plan: BuildPlan,
   previous: PreviousWarehouse,
 ): Promise<{ path: string; executed: ExecutedPlan }> {
-  const path = await beginFile(build.target, plan, previous)
+  const path = await beginFile(build.target, plan.isInNewFile, previous)
   try {
     return { path, executed: await executePlan(path, build, plan) }
   } catch (error) {
@@ -123,17 +123,17 @@ async function buildFile(
 /** The path of the new file: the copy of the published file, unless nothing in it can be reused. */
 async function beginFile(
   target: string,
-  { isPartial, isContinued }: BuildPlan,
+  isInNewFile: boolean,
   { path, state }: PreviousWarehouse,
 ): Promise<string> {
-  if (path !== null && (isPartial || isContinued)) return path
-  if (isPartial) {
-    const what =
-      state.problem === null
-        ? `only some models are selected, but there is no published warehouse yet: ${target}`
-        : `only some models are selected, but ${target} is not the file that was published: ${state.problem}`
-    throw new UsageError(what, { hint: 'Build everything first: agent-warehouse build.' })
+  if (isInNewFile) {
+    if (path !== null) await removeDatabase(path) // the disk needs room for two files, not three
+    return temporaryPath(target)
   }
-  if (path !== null) await removeDatabase(path) // the disk needs room for two files, not three
-  return temporaryPath(target)
+  if (path !== null) return path
+  const what =
+    state.problem === null
+      ? `only some models are selected, but there is no published warehouse yet: ${target}`
+      : `only some models are selected, but ${target} is not the file that was published: ${state.problem}`
+  throw new UsageError(what, { hint: 'Build everything first: agent-warehouse build.' })
 }

@@ -2,6 +2,7 @@ import { AppError } from '../../lib/errors.ts'
 import { Database, literal } from '../../lib/duckdb.ts'
 import { processLimits } from '../../lib/machine.ts'
 import {
+  isPartial,
   reportSkipped,
   type BuildContext,
   type RunningBuild,
@@ -21,7 +22,7 @@ import { commentsSql, createSchemas, relationsIn, type Relations } from '../shar
 import { runScheduled } from '../shared/schedule.ts'
 import { materialize, type BuiltModel, type BuiltModels } from '../engines/materialize.ts'
 import { loadSnapshot, saveSnapshot } from '../engines/snapshots.ts'
-import { type BuiltOnSpark, buildOnSpark } from '../engines/spark.ts'
+import { buildOnSpark } from '../engines/spark.ts'
 
 export interface ExecutedPlan {
   readonly models: readonly BuiltModel[]
@@ -64,29 +65,28 @@ export async function executePlan(
 async function buildAndCheck(context: BuildContext, plan: BuildPlan): Promise<ExecutedPlan> {
   const { db, now, runId, project, sourceSql, retry, asOf, spark } = context
   const hasRemovedValues = await watchReferences(db, plan)
-  await dropRelations(db, plan)
+  await dropRelations(context, plan)
   const selected = plan.nodes.map(({ node }) => node)
   for (const node of snapshotsOf(selected)) await loadSnapshot(db, node, context)
   if (retry) await forgetFailures(db)
-  const made: BuiltModels & Partial<BuiltOnSpark> =
+  const { models, missing, failures, counted } =
     spark === undefined
       ? await buildModels(context, plan)
       : await buildOnSpark(context, plan, spark, (nodes) =>
           buildModels(context, { ...plan, nodes }),
         )
-  const { models, missing, failures } = made
   await createMeta(db)
   await context.meta?.(db)
   const freshness = await checkFreshness(context, project.sources, sourceSql)
   const checked = await runChecks(context, plan.checks, {
     hasRemovedValues,
     missing,
-    counted: made.counted,
+    counted,
   })
   const examples = await storeFailures(db, checked.results)
   await writeCheckResults(db, plan.checks, checked.results, { runId, checkedAt: now() })
   await writeModels(db, plan, missing, { runId, engine: await engineOf(db, spark) })
-  await writeColumns(db, plan.all)
+  await writeColumns(db, plan.compiled.models)
   const problems: ExecutedPlan['problems'] = (failedFile) => [
     ...failures,
     ...checked.failures,
@@ -94,7 +94,7 @@ async function buildAndCheck(context: BuildContext, plan: BuildPlan): Promise<Ex
   ]
   if (problems().length === 0 && asOf === null) {
     // the failed build wrote none, so a retry writes also those that it built
-    for (const node of snapshotsOf(retry ? plan.all : selected)) {
+    for (const node of snapshotsOf(retry ? plan.compiled.models : selected)) {
       await saveSnapshot(db, node, context)
     }
   }
@@ -113,9 +113,11 @@ export function snapshotsOf(models: readonly ModelNode[]): ModelNode[] {
  * space.
  */
 async function dropRelations(
-  db: Database,
-  { isPartial, nodes, checks, relations }: BuildPlan,
+  context: BuildContext,
+  { nodes, checks, relations }: BuildPlan,
 ): Promise<void> {
+  const { db } = context
+  const isWhole = !isPartial(context)
   const created = new Set<string>()
   const others = new Set<string>()
   for (const { node, action } of nodes) (action === 'create' ? created : others).add(node.relation)
@@ -123,10 +125,10 @@ async function dropRelations(
     if (check.scope === 'none' && check.store_failures) others.add(failuresTable(check))
   }
   const drops = [...relations]
-    .filter(([name]) => (isPartial ? created.has(name) : !others.has(name)))
+    .filter(([name]) => (isWhole ? !others.has(name) : created.has(name)))
     .map(([, { kind, sql }]) => `drop ${kind} ${sql}`)
   if (drops.length > 0) await db.run(`${drops.join(';\n')}; checkpoint`)
-  if (!isPartial) await forgetRemovedFacts(db, nodes)
+  if (isWhole) await forgetRemovedFacts(db, nodes)
 }
 
 /** Deletes the days that a reused `int_fact_days` records for facts that no longer exist. */

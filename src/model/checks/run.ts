@@ -33,29 +33,8 @@ export async function runChecks(
     first,
     checks.filter(({ store_failures: isStored }) => isStored),
   )
-  const results = new Map<PlannedCheck, CheckResult>()
-  const failures = new Map<PlannedCheck, StatementError>()
+  const ended = new Map<PlannedCheck, CheckResult | StatementError>()
   const lackingOf = ({ reads }: PlannedCheck) => reads.filter((name) => missing.has(name))
-  const run = async (db: Database, check: PlannedCheck, known?: Counted): Promise<void> => {
-    context.signal?.throwIfAborted()
-    const lacking = lackingOf(check)
-    if (lacking.length > 0) {
-      reportSkipped(context, 'check', check.check, `not built: ${lacking.join(', ')}`)
-      return
-    }
-    try {
-      const count = () => {
-        if (known instanceof StatementError) throw known
-        if (known !== undefined && !check.store_failures) return known
-        return countFailures(db, check, hasRemovedValues)
-      }
-      results.set(check, await runCheck(context, check, count))
-    } catch (error) {
-      context.signal?.throwIfAborted()
-      if (!(error instanceof StatementError)) throw error
-      failures.set(check, error)
-    }
-  }
   const groups = grouped(checks, (check) => countedRows(check) ?? check)
   const steps = [...groups].map(([rows, group]) => ({
     name: group[0]?.check ?? '',
@@ -66,14 +45,22 @@ export async function runChecks(
       const due = group.filter((each) => isUncounted(each) && lackingOf(each).length === 0)
       const counts = typeof rows === 'string' ? await countTogether(context, db, rows, due) : []
       for (const check of group) {
-        await run(db, check, counted?.get(check.check) ?? counts[due.indexOf(check)])
+        context.signal?.throwIfAborted()
+        const lacking = lackingOf(check)
+        if (lacking.length > 0) {
+          reportSkipped(context, 'check', check.check, `not built: ${lacking.join(', ')}`)
+          continue
+        }
+        const known = counted?.get(check.check) ?? counts[due.indexOf(check)]
+        ended.set(check, await runCheck({ ...context, db }, check, hasRemovedValues, known))
       }
     },
   }))
   await runScheduled(steps, [first, second], ({ work }, db) => work(db))
+  const inOrder = checks.flatMap((check) => ended.get(check) ?? [])
   return {
-    results: checks.flatMap((check) => results.get(check) ?? []),
-    failures: checks.flatMap((check) => failures.get(check) ?? []),
+    results: inOrder.flatMap((each) => (each instanceof StatementError ? [] : each)),
+    failures: inOrder.filter((each) => each instanceof StatementError),
   }
 }
 
@@ -100,29 +87,31 @@ interface Count {
   readonly durationMs?: number
 }
 
+/** `known`: the count, if checks were counted together, or the error of another engine. */
 async function runCheck(
-  { emit, now, report }: BuildContext,
+  { db, emit, now, report, signal }: BuildContext,
   check: PlannedCheck,
-  count: () => Count | Promise<Count>,
-): Promise<CheckResult> {
+  hasRemovedValues: HasRemovedValues,
+  known: Counted | undefined,
+): Promise<CheckResult | StatementError> {
   const startedAt = now()
   const outcome = { kind: 'check', name: check.check, startedAt } as const
   try {
-    const { failures, durationMs = now() - startedAt } = await count()
-    const status = failures === 0 ? 'pass' : check.severity === 'error' ? 'fail' : 'warn'
-    emit({
-      type: 'check.finished',
-      check: check.check,
-      severity: check.severity,
-      failures,
-      durationMs,
-    })
+    if (known instanceof StatementError) throw known
+    const isCounted = known !== undefined && !check.store_failures
+    const count = isCounted ? known : await countFailures(db, check, hasRemovedValues)
+    const { failures, durationMs = now() - startedAt } = count
+    const { check: name, severity } = check
+    emit({ type: 'check.finished', check: name, severity, failures, durationMs })
+    const status = failures === 0 ? 'pass' : severity === 'error' ? 'fail' : 'warn'
     const message = status === 'pass' ? null : `${String(failures)} rows failed`
     report({ ...outcome, status, durationMs, message, failures })
     return { ...check, failures, durationMs, status }
   } catch (error) {
     const [durationMs, message] = [now() - startedAt, messageOf(error)]
     report({ ...outcome, status: 'error', durationMs, message, failures: null })
+    signal?.throwIfAborted()
+    if (error instanceof StatementError) return error
     throw error
   }
 }

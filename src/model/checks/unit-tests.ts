@@ -43,7 +43,9 @@ async function runUnitTest(
   const { now, emit, report } = context
   const { name } = test
   const startedAt = now()
-  const differences = found ?? (await differencesOf(context, test))
+  const differences =
+    found ??
+    (await naming(placeOf(test), async () => context.db.rows(await differencesSql(context, test))))
   const [failures, durationMs] = [differences.length, now() - startedAt]
   emit({ type: 'check.finished', check: name, severity: 'error', failures, durationMs })
   const outcome = { kind: 'unit_test', name, startedAt, durationMs, failures } as const
@@ -62,31 +64,31 @@ export function unitTestsDigest(tests: readonly UnitTestNode[]): string {
 
 const IS_EXPECTED = '(is expected)'
 
-/** The rows that the model returned. */
-const ACTUAL = 'temp.unit_test_rows'
+/** How an engine spells a type of DuckDB. */
+type Spell = (type: string) => string
 
-/** Rows that differ, each with whether it was expected. */
-function differencesOf(context: BuildContext, test: UnitTestNode): Promise<Row[]> {
-  const { db } = context
-  return naming(placeOf(test), async () => {
-    const actual = actualSql(await givenSql(context, test), test.sql)
-    await db.run(`create or replace temp table ${ACTUAL} as ${actual}`)
-    const rows = `select * from ${ACTUAL}`
-    return db.rows(comparison(test, typesOf(await db.table(`${rows} limit 0`)), rows))
-  })
-}
-
-/** The statement that finds these rows on another engine, with its types and the model's SQL there. */
-export function differencesSql(
+/**
+ * The statement that finds the rows that differ, each with whether it was expected. For another
+ * engine, `sql` is the model's SQL there.
+ */
+export async function differencesSql(
   context: BuildContext,
   test: UnitTestNode,
-  { spell, sql }: { readonly spell: (type: string) => string; readonly sql: string },
+  spell: Spell = (type) => type,
+  sql = test.sql,
 ): Promise<string> {
+  const { place, model, expect } = test
   return naming(placeOf(test), async () => {
-    const own = actualSql(await givenSql(context, test), test.sql)
+    const own = await actualSql(context, test, (type) => type, test.sql)
     const types = typesOf(await context.db.table(`select * from (${own}\n) limit 0`))
-    const actual = actualSql(await givenSql(context, test, spell), sql)
-    return comparison(test, spelled(types, spell), actual)
+    const columns = expect[0] === undefined ? [...types.keys()] : Object.keys(expect[0])
+    return fill(statement('unit_tests/differences'), {
+      actual: await actualSql(context, test, spell, sql),
+      expected: fixtureSql(expect, types, spell, (name) =>
+        unknownName(place, `column of '${model}'`, name, types.keys()),
+      ),
+      columns: columns.map(identifier).join(', '),
+    })
   })
 }
 
@@ -94,51 +96,38 @@ function placeOf({ place, name }: UnitTestNode): string {
   return `${placeText(place)}: unit test '${name}'`
 }
 
-function actualSql(given: string, model: string): string {
-  return fill(statement('unit_tests/actual'), { given, model })
-}
-
-/** `actual`: the rows of the model, of the given types. */
-function comparison({ place, model, expect }: UnitTestNode, types: Types, actual: string): string {
-  const unknown = (name: string): Error =>
-    unknownName(place, `column of '${model}'`, name, types.keys())
-  const columns = expect[0] === undefined ? [...types.keys()] : Object.keys(expect[0])
-  return fill(statement('unit_tests/differences'), {
-    actual,
-    expected: fixtureSql(expect, types, unknown),
-    columns: columns.map(identifier).join(', '),
-  })
-}
-
-async function givenSql(
+/** The rows that the model makes of the given ones. */
+async function actualSql(
   context: BuildContext,
   { place, given }: UnitTestNode,
-  spell?: (type: string) => string,
+  spell: Spell,
+  model: string,
 ): Promise<string> {
   const ctes: string[] = []
   for (const { alias, relation, rows, input } of given) {
     const columns = context.tableColumns.get(relation) ?? (await readColumns(context, relation))
     const types = typesOf(columns)
-    const sql = fixtureSql(rows, spelled(types, spell), (name) =>
+    const sql = fixtureSql(rows, types, spell, (name) =>
       unknownName(place, `column of ${input}`, name, types.keys()),
     )
     ctes.push(`${alias} as (\n\n${sql}\n\n),`)
   }
-  return ctes.join('\n\n')
+  return fill(statement('unit_tests/actual'), { given: ctes.join('\n\n'), model })
 }
 
 type Types = ReadonlyMap<string, string>
-
-function spelled(types: Types, spell = (type: string): string => type): Types {
-  return new Map([...types].map(([name, type]) => [name, spell(type)]))
-}
 
 function typesOf(table: { columns: readonly string[]; types: readonly string[] }): Types {
   return new Map(table.columns.map((name, index) => [name, table.types[index] ?? 'VARCHAR']))
 }
 
 /** The rows, typed; a column that a row does not name is NULL. */
-function fixtureSql(rows: Fixture, types: Types, unknown: (name: string) => Error): string {
+function fixtureSql(
+  rows: Fixture,
+  types: Types,
+  spell: Spell,
+  unknown: (name: string) => Error,
+): string {
   for (const name of rows.flatMap((row) => Object.keys(row))) {
     if (!types.has(name)) throw unknown(name)
   }
@@ -148,7 +137,7 @@ function fixtureSql(rows: Fixture, types: Types, unknown: (name: string) => Erro
   )
   const columns = [...types].map(([name, type]) => {
     const cell = named.includes(name) ? identifier(name) : 'null'
-    return `cast(${cell} as ${type}) as ${identifier(name)}`
+    return `cast(${cell} as ${spell(type)}) as ${identifier(name)}`
   })
   const values = (row: Fixture[number]): string =>
     `(${named.map((name) => cellSql(row[name])).join(', ')})`

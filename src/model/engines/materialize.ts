@@ -8,6 +8,7 @@ import {
   type NodePlan,
   type TableColumns,
 } from '../shared/context.ts'
+import type { Counted } from '../checks/run.ts'
 import { naming, ProjectError } from '../project/errors.ts'
 import { keyOf } from '../project/properties.ts'
 import { explainSeed, verifySeed } from '../project/seeds.ts'
@@ -29,6 +30,8 @@ export interface BuiltModels {
   readonly failures: readonly AppError[]
   /** Models that could not be built, and those that read them. */
   readonly missing: ReadonlySet<string>
+  /** What another engine counted, or its error, by check. */
+  readonly counted?: ReadonlyMap<string, Counted>
 }
 
 /**

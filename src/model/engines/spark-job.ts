@@ -36,7 +36,7 @@ const THREADS = 4
 export async function writeJob(
   context: BuildContext,
   spark: SparkEngine,
-  { all, unitTests }: BuildPlan,
+  { compiled: { models: all }, unitTests }: BuildPlan,
   { due, nodes, given, checks }: SparkPlan,
   folder: string,
 ): Promise<SparkJob> {
@@ -72,8 +72,8 @@ export async function writeJob(
     const isUpdate = actions.get(name) === 'update'
     const tests = []
     for (const test of unitTests.filter(({ model }) => model === name && actions.has(name))) {
-      const other = { spell: sparkType, sql: sqlOf.get(test.name) ?? '' }
-      tests.push({ name: test.name, sql: await differencesSql(context, test, other) })
+      const sql = await differencesSql(context, test, sparkType, sqlOf.get(test.name))
+      tests.push({ name: test.name, sql })
     }
     // a view that reads others is computed once, not once for each reader
     const isFile = kindOf(node) === 'table' || dependsOn.length > 0
@@ -173,7 +173,7 @@ interface SparkPlan {
 }
 
 /** Divides the plan. If nothing is due, Spark is not started. */
-export function planSpark({ all, nodes, checks }: BuildPlan): SparkPlan {
+export function planSpark({ compiled: { models: all }, nodes, checks }: BuildPlan): SparkPlan {
   const inputs = inputsOf(all)
   const isHere = ({ node, action }: NodePlan): boolean =>
     action === 'reuse' || inputs.has(node.name)

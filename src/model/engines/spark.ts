@@ -19,10 +19,6 @@ import { type SparkJob, writeJob, planSpark } from './spark-job.ts'
 import { sparkStopped, submit } from './spark-submit.ts'
 import { mkdir, rm } from 'node:fs/promises'
 
-export interface BuiltOnSpark extends BuiltModels {
-  readonly counted: ReadonlyMap<string, Counted>
-}
-
 const lines = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('session'), version: z.string(), application: z.string() }),
   z.object({ kind: z.literal('stopped'), reason: z.string() }),
@@ -97,7 +93,7 @@ function loader(
     },
 
     /** @throws AppError for a model that Spark neither made nor skipped for a reason. */
-    result: async (): Promise<BuiltOnSpark> => {
+    result: async (): Promise<BuiltModels> => {
       await work
       const missing = new Set(failures.keys())
       for (const { node } of plan.nodes) {
@@ -193,12 +189,12 @@ export async function buildOnSpark(
   plan: BuildPlan,
   spark: SparkEngine,
   buildHere: (nodes: readonly NodePlan[]) => Promise<BuiltModels>,
-): Promise<BuiltOnSpark> {
+): Promise<BuiltModels> {
   const sparkPlan = planSpark(plan)
   const here = await buildHere(sparkPlan.here)
   const [failure] = here.failures
   if (failure !== undefined) throw failure
-  if (sparkPlan.due.length === 0) return { ...here, counted: new Map() }
+  if (sparkPlan.due.length === 0) return here
   const { signal, emit, runId } = context
   const folder = join(spark.folder, runId)
   await rm(spark.folder, { recursive: true, force: true })

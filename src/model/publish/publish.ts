@@ -8,27 +8,22 @@ import type { Relations } from '../shared/relations.ts'
 import { kindOf } from '../project/types.ts'
 
 /**
- * The copy that the build continues from, and the record of the published file; null if there is
- * none.
- */
-interface Previous {
-  readonly path: string | null
-  readonly published: PublishedRecord | null
-}
-
-/**
  * Replaces the published file with the one at `temporary`, and returns its size. Returns null
- * and keeps the published file if its content and its `meta` are already the same.
+ * and keeps the published file if its content and its `meta` are already the same. `previous`: the
+ * copy that the build continues from, and the record of the published file; null if there is none.
  */
 export async function publish(
   temporary: string,
   contents: Contents,
   build: RunningBuild,
-  previous: Previous,
+  previous: { readonly path: string | null; readonly published: PublishedRecord | null },
 ): Promise<number | null> {
-  const { target, runId, asOf, keep, warn, now, emit, signal } = build
+  const { target, runId, asOf, keep, warn, now, emit, signal, fullRefresh } = build
+  const { published } = previous
+  const isContinued = previous.path === temporary && !fullRefresh
+  const isSame = published?.content === contents.content && published.meta === contents.meta
   try {
-    if (await hasNothingNew(temporary, contents, build, previous)) {
+    if (isContinued && isSame && (await canBeOpened(target))) {
       await removeDatabase(temporary)
       emit({ type: 'warehouse.unchanged', path: target })
       return null
@@ -40,7 +35,7 @@ export async function publish(
       builtAt: new Date(now()).toISOString(),
       asOf: asOf === null ? null : new Date(asOf).toISOString(),
       ...contents,
-      present: previous.published,
+      present: published,
       keep,
       warn,
     })
@@ -53,19 +48,9 @@ export async function publish(
   }
 }
 
-/**
- * Whether the published file can be read and contains everything in the new one. False while
- * another program has it open for writing.
- */
-async function hasNothingNew(
-  temporary: string,
-  { content, meta }: Contents,
-  { fullRefresh, target }: RunningBuild,
-  { published, path }: Previous,
-): Promise<boolean> {
-  if (path !== temporary || fullRefresh) return false
-  if (published?.content !== content || published.meta !== meta) return false
-  return openOnce(target).then(
+/** False while another program has the file open for writing. */
+function canBeOpened(path: string): Promise<boolean> {
+  return openOnce(path).then(
     () => true,
     () => false,
   )
@@ -96,7 +81,7 @@ export interface Contents {
  */
 export async function contentsOf(
   db: Database,
-  { all, inputDigests }: Pick<BuildPlan, 'all' | 'inputDigests'>,
+  { compiled: { models: all }, inputDigests }: Pick<BuildPlan, 'compiled' | 'inputDigests'>,
   relations: Relations,
 ): Promise<Contents> {
   const models: string[] = []

@@ -95,13 +95,13 @@ export interface NodePlan {
 /** Everything that a build decides before it writes. */
 export interface BuildPlan {
   readonly compiled: Compiled
-  /** Whether models that are not selected stay as they are in the published file. */
-  readonly isPartial: boolean
-  /** Whether an incremental model is updated or reused: then the build continues in a copy. */
-  readonly isContinued: boolean
+  /**
+   * Whether all tables are created. Else the build continues in a copy of the published file, because
+   * an incremental model is updated or reused, or only some models are built.
+   */
+  readonly isInNewFile: boolean
   /** The tables and views of that file. */
   readonly relations: Relations
-  readonly all: readonly ModelNode[]
   /** The selected models, in build order. */
   readonly nodes: readonly NodePlan[]
   readonly inputDigests: ReadonlyMap<string, InputDigests>
