@@ -117,27 +117,19 @@ export async function writeIntervals(
   baseIn: string,
   rows: readonly IntervalRow[],
 ): Promise<void> {
-  await mapLimit(
-    grouped(rows, ({ orgId }) => orgId),
-    FILES_AT_ONCE,
-    ([orgId, own]) => write(database, baseFile(baseIn, orgId, 'intervals', 'all'), own),
-  )
+  const organisations = grouped(rows, ({ orgId }) => orgId)
+  await mapLimit(organisations, FILES_AT_ONCE, async ([orgId, own]) => {
+    const path = baseFile(baseIn, orgId, 'intervals', 'all')
+    await withTemporary(path, async (temporary) => {
+      const values = { rows: literal(JSON.stringify(own.map(fields))), file: literal(temporary) }
+      await database.run(fill(statement('base/steps/intervals'), values))
+      await commitFile(temporary, path)
+    })
+  })
 }
 
 /** One waits for the disk while the next is made. */
 const FILES_AT_ONCE = 4
-
-async function write(
-  database: Database,
-  path: string,
-  intervals: readonly IntervalRow[],
-): Promise<void> {
-  const rows = literal(JSON.stringify(intervals.map(fields)))
-  await withTemporary(path, async (temporary) => {
-    await database.run(fill(statement('base/steps/intervals'), { rows, file: literal(temporary) }))
-    await commitFile(temporary, path)
-  })
-}
 
 function fields(row: IntervalRow): object {
   const { day, ...others } = row

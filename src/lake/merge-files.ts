@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { AppError } from '../lib/errors.ts'
 import { Database, listLiteral, literal } from '../lib/duckdb.ts'
 import { codeOf, confirmLease, putInPlace, syncedSums, withTemporary } from '../lib/files.ts'
+import { grouped } from '../lib/grouped.ts'
 import { processLimits } from '../lib/machine.ts'
 import { fill, statement } from '../lib/package.ts'
 import { rawOf, resourcesInLake, versionPath, type RawFile } from './layout.ts'
@@ -25,12 +26,7 @@ import {
   sha256OfMerged,
   type MergedVersion,
   writeManifest,
-  type Placed,
 } from './merged.ts'
-
-const MERGE = statement('raw/merge')
-const CONTENTS = statement('raw/contents')
-const MERGED_METADATA = statement('raw/merged_metadata')
 
 /** Every raw file of an organisation, with the versions in it. Opens none. */
 export async function rawSources(dataFolder: string, orgId: string): Promise<RawSource[]> {
@@ -85,7 +81,7 @@ export async function mergeFiles(
   const versions = placed.map(({ version }) => version)
   const path = join(folder, mergedName(versions))
   await withTemporary(path, async (temporary) => {
-    const merge = fill(MERGE, {
+    const merge = fill(statement('raw/merge'), {
       files: listLiteral(sources.map((source) => source.path)),
       file: literal(temporary),
       org_id: literal(orgId),
@@ -96,7 +92,10 @@ export async function mergeFiles(
     await database.run(merge)
     const written = await contentsOf(database, `(${mergedRowsSql(temporary, placed)})`)
     const other = placed.find((each) => written.get(each.path) !== contents.get(each.path))
-    if (other !== undefined) throw differing(dataFolder, task, other)
+    if (other !== undefined) {
+      const what = `${resource} ${month} of ${orgId}: the merged file differs from ${relative(dataFolder, other.path)}`
+      throw new AppError(`${what}; nothing was changed`)
+    }
     const { sha256 } = await syncedSums(temporary)
     const replaces = sources.map((source) => relative(dirname(folder), source.path))
     await writeManifest(path, { sha256, versions, replaces })
@@ -117,33 +116,28 @@ function mergedName(versions: readonly MergedVersion[]): string {
 async function contentsOfTask(
   dataFolder: string,
   database: Database,
-  { orgId, resource, sources }: MergeTask,
+  { orgId, sources }: MergeTask,
 ) {
   const all = sources.flatMap((source) => source.versions)
   const paths = all.map((raw) => versionPath(dataFolder, orgId, raw))
   const contents = await contentsOf(database, rowsSql(paths))
-  const said = new Map<string, Record<string, string>>(paths.map((path) => [path, {}]))
-  const rows = await database.rows(`from ${metadataSql(paths)}`)
-  for (const { file_name, key, value } of metadata.parse(rows)) {
-    const own = said.get(file_name)
-    if (own !== undefined) own[key] = value
-  }
+  const found = metadata.parse(await database.rows(`from ${metadataSql(paths)}`))
+  const said = grouped(found, ({ file_name: path }) => path)
   let next = 0
   const placed = []
-  for (const { day, file } of all) {
-    const path = versionPath(dataFolder, orgId, { resource, day, file })
-    const first = next
-    const rowCount = Number(contents.get(path)?.split(' ', 1)[0] ?? 0)
-    next += rowCount
+  for (const raw of all) {
+    const path = versionPath(dataFolder, orgId, raw)
+    const rows = Number(contents.get(path)?.split(' ', 1)[0] ?? 0)
     const version: MergedVersion = {
-      day,
-      file,
-      first,
-      rows: rowCount,
+      day: raw.day,
+      file: raw.file,
+      first: next,
+      rows,
       bytes: await bytesOfVersion(path),
       sha256: await sha256AsLanded(path),
-      said: said.get(path) ?? {},
+      said: Object.fromEntries((said.get(path) ?? []).map(({ key, value }) => [key, value])),
     }
+    next += rows
     placed.push({ path, version })
   }
   return { placed, contents }
@@ -156,14 +150,8 @@ const fileContents = z.array(z.object({ filename: z.string(), contents: z.string
 type Contents = ReadonlyMap<string, string>
 
 async function contentsOf(database: Database, rows: string): Promise<Contents> {
-  const found = fileContents.parse(await database.rows(fill(CONTENTS, { rows })))
+  const found = fileContents.parse(await database.rows(fill(statement('raw/contents'), { rows })))
   return new Map(found.map(({ filename, contents }) => [filename, contents]))
-}
-
-function differing(dataFolder: string, task: MergeTask, { path }: Placed): AppError {
-  const { resource, month, orgId } = task
-  const what = `${resource} ${month} of ${orgId}: the merged file differs from ${relative(dataFolder, path)}`
-  return new AppError(`${what}; nothing was changed`)
 }
 
 /** Removes the files that a merged file replaces, then clears the list in its manifest. */
@@ -231,7 +219,7 @@ function isManifestAlone(path: string): boolean {
 
 /** @returns the versions in the file; none if its metadata cannot be read. */
 async function restoreManifest(path: string): Promise<readonly MergedVersion[]> {
-  const sql = fill(MERGED_METADATA, { file: literal(path) })
+  const sql = fill(statement('raw/merged_metadata'), { file: literal(path) })
   await using database = await Database.open(':memory:', processLimits().verificationOfOne)
   const [said] = await database.rows(sql).catch(() => [])
   const json = said?.['versions']

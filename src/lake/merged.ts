@@ -177,10 +177,6 @@ export async function bytesOfVersion(path: string): Promise<number> {
   return mergedPlace(path)?.version.bytes ?? (await stat(path)).size
 }
 
-const MERGED_ROWS = statement('raw/merged_rows')
-const METADATA = statement('raw/metadata')
-const METADATA_IN_MANIFEST = statement('raw/metadata_in_manifest')
-
 /**
  * SQL of a relation with the rows of versions, and with the path of each row's version as
  * `filename`.
@@ -205,7 +201,7 @@ export function mergedRowsSql(file: string, placed: readonly Placed[]): string {
   const places = placed.map(({ path, version: { first, rows } }) => {
     return { path, first, last: first + rows - 1 }
   })
-  return fill(MERGED_ROWS, {
+  return fill(statement('raw/merged_rows'), {
     file: literal(file),
     first: String(Math.min(...places.map(({ first }) => first))),
     last: String(Math.max(...places.map(({ last }) => last))),
@@ -223,10 +219,10 @@ export function metadataSql(paths: readonly string[]): string {
     return { file_name: path, said: Object.entries(version.said) }
   })
   return union([
-    ...(loose.length === 0 ? [] : [fill(METADATA, { files: listLiteral(loose) })]),
+    ...(loose.length === 0 ? [] : [fill(statement('raw/metadata'), { files: listLiteral(loose) })]),
     ...(said.length === 0
       ? []
-      : [fill(METADATA_IN_MANIFEST, { said: literal(JSON.stringify(said)) })]),
+      : [fill(statement('raw/metadata_in_manifest'), { said: literal(JSON.stringify(said)) })]),
   ])
 }
 

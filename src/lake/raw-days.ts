@@ -103,8 +103,6 @@ export async function mergedFolders(
 
 const MONTH = /^\d{4}-\d\d$/
 
-const ROWS = statement('raw/rows')
-
 const storedRows = z.array(
   z
     .object({
@@ -158,6 +156,8 @@ export async function readRowsOfVerified(
   database: Database,
   path: string,
 ): Promise<readonly RawRow[] | null> {
-  const rows = await database.rows(fill(ROWS, { rows: rowsSql([path]) })).catch(() => null)
+  const rows = await database
+    .rows(fill(statement('raw/rows'), { rows: rowsSql([path]) }))
+    .catch(() => null)
   return storedRows.safeParse(rows).data ?? null
 }

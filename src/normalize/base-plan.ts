@@ -44,12 +44,12 @@ export interface BaseEntity {
   /** Digest of the statements that make its rows: a change makes every day due. */
   readonly statementsDigest: () => string
   /** The days that it has. */
-  readonly sources: (options: NormalizeOptions) => readonly DaySource[] | Promise<DaySource[]>
+  readonly sources: (options: NormalizeOptions) => readonly DaySource[]
   /**
    * Changes `parsed` as the select needs it, in the order of `BASE_ENTITIES`, and returns the select
    * of the rows of the batch, which may include days that are not due.
    */
-  readonly prepareAndSelect: (database: Database, batch: DayBatch) => string | Promise<string>
+  readonly prepareAndSelect: (database: Database, batch: DayBatch) => Promise<string>
 }
 
 /** The current days of intervals. */
@@ -74,9 +74,6 @@ export interface BaseTask {
   readonly fingerprint: string
 }
 
-/** Fingerprints of the existing base files, by `baseKey`; empty for a file that is not intact. */
-type BaseState = Readonly<Record<string, string>>
-
 export function baseKey(task: Pick<BaseTask, 'entity' | 'month'>): string {
   return `${task.entity.name}/${task.month}`
 }
@@ -85,28 +82,22 @@ export function baseKey(task: Pick<BaseTask, 'entity' | 'month'>): string {
  * The base files of an entity whose versions or statements changed since they were written. Files
  * of months without any version left are due too.
  */
-export async function planBase(
+export function planBase(
   options: NormalizeOptions,
   entity: BaseEntity,
-  state: BaseState,
-): Promise<BaseTask[]> {
+  present: BaseFiles,
+): BaseTask[] {
   const { firstMonth } = options
-  const months = new Map<string, DaySource[]>(firstMonth === undefined ? [] : [[firstMonth, []]])
-  for (const key of Object.keys(state)) {
-    const [name, month = ''] = key.split('/')
-    if (name === entity.name) months.set(month, [])
-  }
-  for (const source of await entity.sources(options)) {
-    const month = months.get(monthOf(source.day))
-    if (month === undefined) months.set(monthOf(source.day), [source])
-    else month.push(source)
-  }
+  const written = [...present.keys()].map((key) => key.split('/'))
+  const own = written.flatMap(([name, month = '']) => (name === entity.name ? [month] : []))
+  const sources = grouped(entity.sources(options), ({ day }) => monthOf(day))
+  const months = new Set([firstMonth ?? [], own, [...sources.keys()]].flat())
   const statements = entity.statementsDigest()
-  return [...months.keys()].sort().flatMap((month) => {
-    const days = (months.get(month) ?? []).sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))
+  return [...months].sort().flatMap((month) => {
+    const days = (sources.get(month) ?? []).sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))
     const versions = days.map((day) => `${placeOf(day)}/${versionsOf(day)}`)
     const task = { options, entity, month, days, fingerprint: digestOf([statements, ...versions]) }
-    return state[baseKey(task)] === task.fingerprint ? [] : [task]
+    return present.get(baseKey(task))?.fingerprint === task.fingerprint ? [] : [task]
   })
 }
 

@@ -10,8 +10,6 @@ import type { BaseEngine } from './engine.ts'
 import { digestOf, type NormalizeOptions } from './base-plan.ts'
 import type { BaseFiles } from './state.ts'
 
-const NEWS = statement('drift/news')
-
 /** Differences beyond this number are reported in one line. */
 const REPORTED = 10
 
@@ -52,7 +50,9 @@ export async function reportDrift(
     reported: `from_json(${literal(JSON.stringify(before.reported))}, '[{"key": "VARCHAR", "until": "DATE"}]')`,
     files: listLiteral(own.map(([key]) => fileOf(key.slice(DRIFT.length)))),
   }
-  const rows = await engine.use(({ database }) => database.rows(fill(NEWS, values)))
+  const rows = await engine.use(({ database }) =>
+    database.rows(fill(statement('drift/news'), values)),
+  )
   const news = z.array(newsRow).parse(rows)
   for (const { kind, message } of news.slice(0, REPORTED)) {
     emit({ type: 'warning', message, about: 'drift', kind })

@@ -34,10 +34,6 @@ import { SCHEMA_DRIFT } from './drift.ts'
 import type { BaseEngine, Worker } from './engine.ts'
 import { isIntact, readBaseState, writeBaseState, type BaseFiles } from './state.ts'
 
-const MONTH = statement('base/steps/month')
-const VERSIONS = statement('base/steps/month_versions')
-const PART = statement('base/steps/part')
-
 /** The existing base files of one organisation, compared with the record of what was written. */
 export async function openBase({
   baseIn,
@@ -82,19 +78,17 @@ const AT_ONCE = 3
 /** Null if damaged files stay in the lake. */
 async function planOrganisation({ options, base }: BaseOf): Promise<Planned | null> {
   const present = base ?? (await openBase(options))
-  const tasks = await dueMonths(options, present)
+  const tasks = dueMonths(options, present)
   const damaged = await options.findDamaged(sourcesOf(tasks))
   if (damaged === null) return null
   if (damaged.length === 0) return { options, base: present, tasks }
   const verified = { ...options, ledger: without(options.ledger, damaged) }
-  return { options: verified, base: present, tasks: await dueMonths(verified, present) }
+  return { options: verified, base: present, tasks: dueMonths(verified, present) }
 }
 
 /** The months of each entity whose raw changed. */
-async function dueMonths(options: NormalizeOptions, present: BaseFiles): Promise<BaseTask[]> {
-  const state = Object.fromEntries([...present].map(([key, file]) => [key, file.fingerprint]))
-  const due = []
-  for (const entity of BASE_ENTITIES) due.push(...(await planBase(options, entity, state)))
+function dueMonths(options: NormalizeOptions, present: BaseFiles): BaseTask[] {
+  const due = BASE_ENTITIES.flatMap((entity) => planBase(options, entity, present))
   const { only } = options
   if (only === undefined) return due
   const isComplete = ({ entity: { resource }, month }: BaseTask): boolean =>
@@ -191,7 +185,7 @@ async function writtenVersions(
   path: string,
   entity: BaseEntity,
 ): Promise<ReadonlyMap<string, string>> {
-  const [metadata] = await database.rows(VERSIONS, { file: path })
+  const [metadata] = await database.rows(statement('base/steps/month_versions'), { file: path })
   const versions = metadata?.['versions']
   if (metadata?.['made_by'] !== entity.statementsDigest() || typeof versions !== 'string') {
     return new Map()
@@ -275,7 +269,7 @@ async function makeParts(
       // another group may complete a file, on another connection
       if (own.some((task) => task.parts.size > 1)) {
         const file = join(folder, `${entity.name}-${randomUUID()}.parquet`)
-        await database.run(fill(PART, { select, file: literal(file) }))
+        await database.run(fill(statement('base/steps/part'), { select, file: literal(file) }))
         made.set(entity, { file, readers: own.length })
       } else {
         await database.run(`create or replace temp table ${tableOf(entity)} as ${select}`)
@@ -319,7 +313,9 @@ async function writeMonth(
   }
   return withPlace(entity.errorLabel, month, () =>
     withTemporary(inPlace, async (temporary) => {
-      const [count] = await write(fill(MONTH, { ...fields, file: literal(temporary) }))
+      const [count] = await write(
+        fill(statement('base/steps/month'), { ...fields, file: literal(temporary) }),
+      )
       const written = await syncedSums(temporary)
       await putInPlace(temporary, inPlace)
       const rows = Number(count?.['Count'] ?? 0)

@@ -59,10 +59,10 @@ describe('the error of a statement that DuckDB refuses', () => {
 
 it('publishing leaves the published file without a log or temporary file', async () => {
   const bench = await Bench.open()
-  const { bytes } = await bench.build(TINY)
+  await bench.build(TINY)
   expect(await readdir(bench.data)).toEqual(['state', 'users.parquet', 'warehouse.duckdb'])
   const content = await readFile(bench.target)
-  expect(bytes).toBe(content.byteLength)
+  const bytes = content.byteLength
   expect(bench.events.at(-1)).toEqual({ type: 'warehouse.published', path: bench.target, bytes })
 })
 

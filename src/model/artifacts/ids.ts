@@ -9,6 +9,7 @@ export interface JsonObject {
 
 export interface Entry extends JsonObject {
   readonly unique_id: string
+  readonly depends_on?: { readonly macros: readonly string[]; readonly nodes?: readonly string[] }
 }
 
 /** dbt's name of the kind of a node. */

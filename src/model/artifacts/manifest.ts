@@ -95,11 +95,10 @@ export function byId(entries: readonly Entry[]): Entries {
 
 function parentMap(entries: Entries): Links {
   return Object.fromEntries(
-    Object.entries(entries).map(([id, { depends_on: dependsOn = null }]) => {
-      const isMap = typeof dependsOn === 'object' && dependsOn !== null && 'nodes' in dependsOn
-      const nodes = isMap ? dependsOn['nodes'] : []
-      return [id, Array.isArray(nodes) ? nodes.map(String).sort() : []]
-    }),
+    Object.entries(entries).map(([id, { depends_on: dependsOn }]) => [
+      id,
+      [...(dependsOn?.nodes ?? [])].sort(),
+    ]),
   )
 }
 

@@ -1,10 +1,11 @@
+import { grouped } from '../../lib/grouped.ts'
 import { readLastResults } from '../artifacts/results.ts'
 import { checksOf, failuresTable, type Check, type PlannedCheck } from '../shared/checks.ts'
 import { unitTestsDigest } from '../checks/unit-tests.ts'
 import type { Compiled } from '../project/compile.ts'
 import { inputDigests, type InputDigests } from '../shared/fingerprint.ts'
 import { reach, select, type Past } from '../project/select.ts'
-import { kindOf, type ModelNode, type UnitTestNode } from '../project/types.ts'
+import { kindOf, type ModelNode } from '../project/types.ts'
 import { noResults, type PreviousWarehouse } from './previous-warehouse.ts'
 import { isPartial, type BuildOptions, type BuildPlan, type NodePlan } from '../shared/context.ts'
 import { descriptionOf } from '../shared/relations.ts'
@@ -38,7 +39,10 @@ export async function planBuild(
     planned.flatMap(({ node, action }) => (action === 'reuse' ? [] : node.hookRefs)),
   )
   const nodes = planned.map((each) => (written.has(each.node.name) ? toBeWritten(each) : each))
-  const unitTestDigests = digestsOf(compiled.unitTests)
+  const tests = grouped(compiled.unitTests, ({ model }) => model)
+  const unitTestDigests = new Map(
+    [...tests].map(([model, own]) => [model, unitTestsDigest(own)] as const),
+  )
   const isTested = (model: string): boolean => {
     const before = fullRefresh ? undefined : state.models.get(model)
     return (
@@ -184,10 +188,4 @@ async function historyFor(
     isModified: (model) => state.models.get(model)?.own !== digests.get(model)?.own,
     results: last?.byModel ?? null,
   }
-}
-
-function digestsOf(tests: readonly UnitTestNode[]): Map<string, string> {
-  const models = new Set(tests.map(({ model }) => model))
-  const own = (model: string) => tests.filter((test) => test.model === model)
-  return new Map([...models].map((model) => [model, unitTestsDigest(own(model))]))
 }

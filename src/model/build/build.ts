@@ -19,11 +19,7 @@ import {
 import type { RunningBuild, BuildOptions, Outcome, BuildPlan, NodePlan } from '../shared/context.ts'
 import { planBuild, refreshed } from './build-plan.ts'
 
-export interface BuildResult extends Omit<ExecutedPlan, 'problems' | 'contents' | 'relations'> {
-  /** Size of the published file; null if its content is unchanged and the file stays in place. */
-  readonly bytes: number | null
-  readonly durationMs: number
-}
+export type BuildResult = Pick<ExecutedPlan, 'models' | 'checks' | 'freshness'>
 
 export interface PlannedModel extends Pick<NodePlan, 'action' | 'reason'> {
   readonly model: string
@@ -67,14 +63,14 @@ export async function buildAndPublish(options: BuildOptions): Promise<BuildResul
   let kept: string | undefined
   try {
     const { path, executed } = await buildFile(build, plan, previous)
-    const { problems, contents, relations, ...built } = executed
-    results.freshness = executed.freshness
+    const { problems, contents, relations, models, checks, freshness } = executed
+    results.freshness = freshness
     if (problems().length > 0) kept = await keepFailed(path, options)
     throwIfAny(problems(kept), kept, canRetry(kept, options))
-    const bytes = await publish(path, contents, build, previous)
+    await publish(path, contents, build, previous)
     await forgetFailed(options)
     await writeArtifacts(build, plan.compiled, { ...results, relations })
-    return { ...built, bytes, durationMs: now() - startedAt }
+    return { models, checks, freshness }
   } catch (error) {
     await writeArtifacts(build, plan.compiled, results)
     if (kept !== undefined) await recordFailed(options)

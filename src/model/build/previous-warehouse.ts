@@ -98,7 +98,7 @@ export async function openPrevious(
 
 /** The published file itself, without a copy: to plan a build, not to run it. */
 export async function readPrevious({ target, spark }: BuildOptions): Promise<PreviousWarehouse> {
-  const verdict = (await inspectPublished(target)) ?? (await verifyPublished(target))
+  const verdict = await verifyPublished(target)
   const isPublished = verdict.state === 'published'
   const state = isPublished
     ? await readPublishedState(target, (db) => engineOf(db, spark))

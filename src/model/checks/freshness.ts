@@ -47,7 +47,17 @@ export async function checkFreshness(
       emit({ type: 'warning', message })
     }
   }
-  await write(db, results)
+  const rows = results.map(({ source, table, loadedAt, checkedAt, rule, status }) => ({
+    source_name: source,
+    table_name: table,
+    loaded_at: loadedAt === null ? null : new Date(loadedAt),
+    checked_at: new Date(checkedAt),
+    warn_after_seconds: rule.warnAfterSeconds,
+    error_after_seconds: rule.errorAfterSeconds,
+    status,
+  }))
+  await db.run(statement('meta/freshness_table'))
+  await insertRows(db, 'meta.source_freshness', rows)
   return results
 }
 
@@ -60,18 +70,4 @@ async function newest(
   const sql = `select epoch_ms(cast(max(${field}) as timestamptz)) as ms from ${relation}`
   const rows = await naming(`${placeText(place)}: freshness of '${table}'`, () => db.rows(sql))
   return loadedRows.parse(rows)[0]?.ms ?? null
-}
-
-async function write(db: Database, results: readonly FreshnessResult[]): Promise<void> {
-  const rows = results.map(({ source, table, loadedAt, checkedAt, rule, status }) => ({
-    source_name: source,
-    table_name: table,
-    loaded_at: loadedAt === null ? null : new Date(loadedAt),
-    checked_at: new Date(checkedAt),
-    warn_after_seconds: rule.warnAfterSeconds,
-    error_after_seconds: rule.errorAfterSeconds,
-    status,
-  }))
-  await db.run(statement('meta/freshness_table'))
-  await insertRows(db, 'meta.source_freshness', rows)
 }

@@ -48,13 +48,12 @@ export async function materialize(
   const { name } = node
   const startedAt = now()
   try {
-    const { intervals, rows: created } = await make(context, node, action)
+    const intervals = await make(context, node, action)
     if (action !== 'reuse') {
       const columns = await compareColumns(context, node)
       await refuseInfinite(db, node, columns, action === 'update')
     }
-    const isTable = kindOf(node) === 'table'
-    const rows = isTable ? (created ?? (await countRows(db, node.relation))) : null
+    const rows = kindOf(node) === 'table' ? await countRows(db, node.relation) : null
     const durationMs = action === 'reuse' ? 0 : now() - startedAt
     const built = { rows, ...(intervals === undefined ? {} : { intervals }), durationMs }
     emit({ type: 'model.built', model: name, ...built })
@@ -68,51 +67,42 @@ export async function materialize(
   }
 }
 
-/** The number of replaced intervals of an incremental model, and of the rows of a created table. */
-interface Made {
-  readonly intervals?: number
-  readonly rows?: number | undefined
-}
-
+/** Returns the number of replaced intervals of an incremental model that is not created. */
 async function make(
   { db, now }: BuildContext,
   node: ModelNode,
   action: NodePlan['action'],
-): Promise<Made> {
+): Promise<number | undefined> {
   const { increment, seed, snapshot } = node
-  if (action === 'reuse') return increment === null ? {} : { intervals: 0 }
+  if (action === 'reuse') return increment === null ? undefined : 0
   return naming(`${node.file}: model '${node.name}'`, async () => {
-    if (action === 'update' && increment !== null) {
-      return { intervals: await update(db, node, increment) }
+    if (action === 'update' && increment !== null) return update(db, node, increment)
+    if (snapshot !== null) await takeSnapshot(db, node, snapshot, now())
+    else if (seed === null) await create(db, node)
+    else {
+      await create(db, node).catch(async (error: unknown) => {
+        throw (await explainSeed(db, seed)) ?? error
+      })
+      await verifySeed(db, seed)
     }
-    if (snapshot !== null) {
-      await takeSnapshot(db, node, snapshot, now())
-      return {}
-    }
-    if (seed === null) return { rows: await create(db, node) }
-    const rows = await create(db, node).catch(async (error: unknown) => {
-      throw (await explainSeed(db, seed)) ?? error
-    })
-    await verifySeed(db, seed)
-    return { rows }
+    return undefined
   })
 }
 
 /**
  * Stores a table in the order of its key: two builds then make the same table, a filter on days
  * reads few blocks, and strings compress better. The model begins on the first line, so that lines
- * in DuckDB's messages are those of the file. Returns the rows of a table.
+ * in DuckDB's messages are those of the file.
  */
-async function create(db: Database, node: ModelNode): Promise<number | undefined> {
+async function create(db: Database, node: ModelNode): Promise<void> {
   const { preHooks, sql, relation } = node
   const kind = kindOf(node)
   const key = keyOf(node).map(identifier).join(', ')
   const isOrdered = kind === 'table' && key !== ''
   for (const hook of preHooks) await db.run(hook)
-  const { rows } = await db.table(
+  await db.run(
     `create or replace ${kind} ${relation} as ${isOrdered ? `select * from (${sql}\n) order by ${key}` : sql}`,
   )
-  return kind === 'table' ? Number(rows[0]?.[0]) : undefined
 }
 
 /**

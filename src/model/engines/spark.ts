@@ -127,7 +127,8 @@ function countsOf(
     if (error === undefined && counted !== undefined) {
       return [check, { failures: counted, durationMs: Math.round(ms / checks.length) }]
     }
-    return [check, StatementError.of(`${file}: check '${check}'`, error ?? 'was not counted')]
+    const problem = error ?? 'was not counted'
+    return [check, new StatementError(`${file}: check '${check}': ${problem}`)]
   })
 }
 
@@ -146,7 +147,7 @@ async function makeModel(
   const { node, action } = planned
   const { emit, report, now, db } = context
   if (error !== undefined) {
-    const refused = StatementError.of(`${node.file}: model '${node.name}'`, error)
+    const refused = new StatementError(`${node.file}: model '${node.name}': ${error}`)
     const outcome = { kind: 'model', name: node.name, status: 'error', failures: null } as const
     report({ ...outcome, startedAt: now() - durationMs, durationMs, message: refused.message })
     throw refused

@@ -165,7 +165,7 @@ function testNode(test: SingularTest, { testConfig }: Project, names: ProjectNam
   return {
     name: test.name,
     file: test.file,
-    ...testSettings([testConfig, readConfig(testConfigShape, rendered, test.file)]),
+    ...testSettings(testConfig, readConfig(testConfigShape, rendered, test.file)),
     sql: needSql(rendered, test.file),
     dependsOn: rendered.refs,
     sources: rendered.sources,

@@ -24,22 +24,15 @@ export class ProjectError extends UsageError {
 }
 
 /** DuckDB refused the SQL of a model or a check. */
-export class StatementError extends AppError {
-  /** `where` names the file and the refused part. An error of our own stays as it is. */
-  static of(where: string, error: string): StatementError
-  static of(where: string, error: unknown): AppError
-  static of(where: string, error: unknown): AppError {
-    if (error instanceof AppError) return error
-    return new StatementError(`${where}: ${messageOf(error)}`, { cause: error })
-  }
-}
+export class StatementError extends AppError {}
 
-/** Does the work; an error of DuckDB becomes a StatementError that says where it is. */
+/** Does the work. An error of DuckDB gets the file and the refused part; our own stays as it is. */
 export async function naming<T>(where: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    throw StatementError.of(where, error)
+    if (error instanceof AppError) throw error
+    throw new StatementError(`${where}: ${messageOf(error)}`, { cause: error })
   }
 }
 

@@ -9,7 +9,6 @@ import {
   type SeedType,
   type SourceConfig,
   type TestArguments,
-  type TestConfig,
   type TestEntry,
 } from './shapes.ts'
 import type {
@@ -22,6 +21,7 @@ import type {
   ModelSettings,
   Snapshot,
   Source,
+  TestSettings,
   UnitTest,
 } from './types.ts'
 import type { YamlFile } from './yaml.ts'
@@ -50,7 +50,7 @@ type At = (...path: PropertyKey[]) => Place
  * @throws ProjectError for a test that is unknown, misplaced or has wrong arguments, for an
  * unknown column, and for anything that is described twice.
  */
-export function notesIn(files: readonly YamlFile<Properties>[], shared: TestConfig) {
+export function notesIn(files: readonly YamlFile<Properties>[], shared: TestSettings) {
   const all = <Kind extends Exclude<keyof Properties, 'version'>, T>(
     kind: Kind,
     noteOf: (item: Properties[Kind][number], at: At) => T,
@@ -97,7 +97,7 @@ function refuseTwice(
 function describe(
   { name, description, columns: described, data_tests: tests }: DescribedProperties,
   at: At,
-  shared: TestConfig,
+  shared: TestSettings,
 ): Omit<Note, 'config'> {
   const columns = described.map(({ name, description, config: { meta } }, index): Column => {
     const additivity = typeof meta['additivity'] === 'string' ? meta['additivity'] : null
@@ -130,7 +130,7 @@ function genericTest(
   model: Pick<Note, 'name' | 'columns'>,
   column: string | null,
   place: Place,
-  shared: TestConfig,
+  shared: TestSettings,
 ): GenericTest {
   const [[kind, body] = ['', undefined]] = Object.entries(entry)
   const [allowed, what] =
@@ -146,7 +146,7 @@ function genericTest(
   return {
     name: body?.name ?? testName(result.data, model.name, column),
     column,
-    ...testSettings([shared, body?.config ?? {}]),
+    ...testSettings(shared, body?.config ?? {}),
     arguments: result.data,
     place,
   }
@@ -183,7 +183,7 @@ const SNAPSHOT_COLUMNS: Readonly<Record<string, string>> = {
   dbt_valid_to: 'Time until which the row had these values, UTC. NULL if it still has them.',
 }
 
-function snapshotOf(item: Properties['snapshots'][number], at: At, shared: TestConfig): Snapshot {
+function snapshotOf(item: Properties['snapshots'][number], at: At, shared: TestSettings): Snapshot {
   const { schema, tags, meta, unique_key, check_cols, hard_deletes } = item.config
   const note = describe(item, at, shared)
   refuseUnknown([...unique_key, ...check_cols], note.columns, note.documented)

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import { isObject } from '../../lib/json.ts'
 import { ProjectError, type Place } from './errors.ts'
 import { modelConfigShape, seedConfigShape, testConfigShape, type TestConfig } from './shapes.ts'
@@ -15,12 +15,7 @@ export interface FolderConfig {
 type PlaceOf = (...path: PropertyKey[]) => Place
 type Tree = Readonly<Record<string, unknown>>
 
-/** `+persist_docs` is allowed for dbt; the built-in runner always writes comments. */
-const docs = { persist_docs: z.unknown().optional() }
-const shapes: Readonly<Record<'models' | 'seeds', z.ZodType<ModelConfig>>> = {
-  models: modelConfigShape.extend(docs),
-  seeds: seedConfigShape.extend(docs),
-}
+const shapes = { models: modelConfigShape, seeds: seedConfigShape }
 
 /**
  * The `models:` or the `seeds:` tree of `dbt_project.yml`, outermost folder first.
@@ -36,7 +31,8 @@ export function folderConfigs(
   const collect = (folder: Tree, path: readonly string[]): FolderConfig[] => {
     const placeIn = (name: string): Place => placeOf(kind, ...path, name)
     const own = Object.entries(folder).filter(([key]) => key.startsWith('+'))
-    const config = own.length === 0 ? [] : [readConfig(shapes[kind], own, placeIn)]
+    const shape: z.ZodType<ModelConfig> = shapes[kind]
+    const config = own.length === 0 ? [] : [readConfig(shape, own, placeIn)]
     const below = Object.entries(folder).flatMap(([key, value]) => {
       if (key.startsWith('+')) return []
       if (isObject(value)) return collect(value, [...path, key])
@@ -57,11 +53,15 @@ export function folderConfigs(
  *
  * @throws ProjectError with line for an unknown key, and for a folder.
  */
-export function testConfigOf(tree: Tree, project: string, placeOf: PlaceOf): TestConfig {
+export function testConfigOf(tree: Tree, project: string, placeOf: PlaceOf): TestSettings {
   const { [project]: own, ...shared } = tree
   const all = Object.entries({ ...shared, ...(isObject(own) ? own : {}) })
-  return readConfig(testConfigShape, all, (name) =>
+  const config = readConfig(testConfigShape, all, (name) =>
     placeOf('data_tests', ...(name in shared ? [] : [project]), name),
+  )
+  return testSettings(
+    { severity: 'error', store_failures: false, schema: 'dbt_test__audit' },
+    config,
   )
 }
 
@@ -89,31 +89,20 @@ const MODEL_DEFAULTS: Settings = { materialized: 'view', schema: 'main', unique_
 
 /** A later setting overrides an earlier one; tags, meta and hooks are combined, as in dbt. */
 export function mergeSettings(configs: readonly ModelConfig[]): ModelSettings {
+  const settings = configs.reduce<Settings>((before, config) => {
+    const { materialized = before.materialized, schema = before.schema } = config
+    return { materialized, schema, unique_key: config.unique_key ?? before.unique_key }
+  }, MODEL_DEFAULTS)
   return {
-    ...overrule(MODEL_DEFAULTS, configs),
+    ...settings,
     tags: [...new Set(configs.flatMap((config) => config.tags ?? []))],
     meta: configs.reduce((all, each) => ({ ...all, ...each.meta }), {}),
     pre_hook: configs.flatMap((config) => config.pre_hook ?? []),
   }
 }
 
-const TEST_DEFAULTS: TestSettings = {
-  severity: 'error',
-  store_failures: false,
-  schema: 'dbt_test__audit',
-}
-
-/** A later setting overrides an earlier one. */
-export function testSettings(configs: readonly TestConfig[]): TestSettings {
-  return overrule(TEST_DEFAULTS, configs)
-}
-
-/** The last value of each setting that has a default. */
-function overrule<T extends object>(defaults: T, configs: readonly object[]): T {
-  return configs.reduce<T>((settings, config) => {
-    const given = Object.entries(config).filter(
-      ([key, value]) => key in defaults && value !== undefined,
-    )
-    return { ...settings, ...Object.fromEntries(given) }
-  }, defaults)
+/** The settings of a test, which override those of all tests. */
+export function testSettings(all: TestSettings, own: TestConfig): TestSettings {
+  const { severity = all.severity, store_failures = all.store_failures, schema = all.schema } = own
+  return { severity, store_failures, schema }
 }

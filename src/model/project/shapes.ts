@@ -37,9 +37,16 @@ export const modelConfigShape = z.strictObject({
   on_schema_change: z
     .literal('fail', "write 'fail': the built-in runner always builds a changed model from scratch")
     .optional(),
+  /** For dbt: the built-in runner always writes comments. */
+  persist_docs: z.unknown().optional(),
 })
 
-export const seedConfigShape = modelConfigShape.pick({ schema: true, tags: true, meta: true })
+export const seedConfigShape = modelConfigShape.pick({
+  schema: true,
+  tags: true,
+  meta: true,
+  persist_docs: true,
+})
 
 /** The types of a seed's columns, for dbt too. */
 const seedType = z.enum(
@@ -125,7 +132,6 @@ const snapshot = described.extend({
   relation: modelRef,
   config: seedConfigShape.extend({
     strategy: z.literal('check', "the built-in runner supports the strategy 'check'"),
-    persist_docs: z.unknown().optional(),
     unique_key: texts,
     check_cols: z.array(name).min(1),
     hard_deletes: z

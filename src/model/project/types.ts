@@ -7,7 +7,6 @@ import type {
   Fixture,
   SeedType,
   TestArguments,
-  TestConfig,
   UnitTestInput,
 } from './shapes.ts'
 import type { ParsedTemplate } from './template.ts'
@@ -26,7 +25,7 @@ export interface Project {
   readonly sources: readonly Source[]
   readonly tests: readonly SingularTest[]
   /** The settings of all tests, generic and singular. */
-  readonly testConfig: TestConfig
+  readonly testConfig: TestSettings
   readonly unitTests: readonly UnitTest[]
   /** The runner only lists them in its manifest. */
   readonly exposures: readonly Exposure[]

@@ -8,16 +8,16 @@ import type { Relations } from '../shared/relations.ts'
 import { kindOf } from '../project/types.ts'
 
 /**
- * Replaces the published file with the one at `temporary`, and returns its size. Returns null
- * and keeps the published file if its content and its `meta` are already the same. `previous`: the
- * copy that the build continues from, and the record of the published file; null if there is none.
+ * Replaces the published file with the one at `temporary`. Keeps it if its content and its `meta`
+ * are already the same. `previous`: the copy that the build continues from, and the record of the
+ * published file; null if there is none.
  */
 export async function publish(
   temporary: string,
   contents: Contents,
   build: RunningBuild,
   previous: { readonly path: string | null; readonly published: PublishedRecord | null },
-): Promise<number | null> {
+): Promise<void> {
   const { target, runId, asOf, keep, warn, now, emit, signal, fullRefresh } = build
   const { published } = previous
   const isContinued = previous.path === temporary && !fullRefresh
@@ -26,7 +26,7 @@ export async function publish(
     if (isContinued && isSame && (await canBeOpened(target))) {
       await removeDatabase(temporary)
       emit({ type: 'warehouse.unchanged', path: target })
-      return null
+      return
     }
     await openOnce(temporary)
     const bytes = await publishFile(temporary, {
@@ -40,7 +40,6 @@ export async function publish(
       warn,
     })
     emit({ type: 'warehouse.published', path: target, bytes })
-    return bytes
   } catch (error) {
     await removeDatabase(temporary)
     signal?.throwIfAborted()
