@@ -66,6 +66,10 @@ const RICH: Files = {
     columns:
       - {name: plan, description: The plan.}
       - {name: seats, description: Seats.}
+      - {name: dbt_scd_id, description: Identifies the row.}
+      - {name: dbt_updated_at, description: When.}
+      - {name: dbt_valid_from, description: From when.}
+      - {name: dbt_valid_to, description: Until when.}
 `,
   'tests/no_negative.sql': "-- None.\nselect * from {{ ref('fct_user') }} where sessions < 0\n",
   'models/marts/fct_total.sql': "select count(*) as users from {{ ref('fct_user') }}\n",

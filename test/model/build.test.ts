@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { expect, it } from 'vitest'
-import { StatementError } from '../../src/model/project/errors.ts'
+import { ProjectError, StatementError } from '../../src/model/project/errors.ts'
 import { Bench, TINY } from './fixture.ts'
 
 const MART = TINY['models/marts/fct_user.yml'] ?? ''
@@ -105,5 +105,6 @@ it('build reports an error of the project before it writes a file', async () => 
   const error = await failure(
     bench.build({ ...TINY, 'models/marts/fct_user.sql': 'select {{ nothing }}' }),
   )
-  expect(error).toMatchObject({ place: { file: 'models/marts/fct_user.sql', line: 1 } })
+  expect(error).toBeInstanceOf(ProjectError)
+  expect(error).toMatchObject({ message: "models/marts/fct_user.sql:1: unknown name 'nothing'" })
 })

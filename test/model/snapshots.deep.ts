@@ -33,6 +33,10 @@ function kept(values: string, config = 'strategy: check, check_cols: [team]'): F
       - {name: member, description: Who.}
       - {name: team, description: Where.}
       - {name: seen, description: When.}
+      - {name: dbt_scd_id, description: Identifies the row.}
+      - {name: dbt_updated_at, description: When.}
+      - {name: dbt_valid_from, description: From when.}
+      - {name: dbt_valid_to, description: Until when.}
 `,
     'models/fct_moves.sql': "select count(*) as moves from {{ ref('teams_history') }}",
     'models/fct_moves.yml': `models:

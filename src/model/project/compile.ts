@@ -226,7 +226,7 @@ function unitTestNode(test: UnitTest, models: readonly Model[], names: ProjectNa
   }))
   const rendered = render(model.template, {
     ...names,
-    vars: { ...names.vars, ...test.vars },
+    vars: { ...names.vars, ...test.overrides.vars },
     self: relationOf(model),
     models: new Map([...names.models.keys()].map((each) => [each, aliasOf(each)])),
     sourceSql: (source, table) => aliasOf(`${source}.${table}`),

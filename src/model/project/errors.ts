@@ -15,11 +15,8 @@ export function placeText(place: Place): string {
 
 /** An error in the project's files: a template, a yml, a reference. */
 export class ProjectError extends UsageError {
-  readonly place: Place
-
   constructor(place: Place, problem: string, options: { hint?: string; cause?: unknown } = {}) {
     super(`${placeText(place)}: ${problem}`, options)
-    this.place = place
   }
 }
 

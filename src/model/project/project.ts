@@ -62,13 +62,12 @@ export async function loadProject(folder: string, options: SeedChoice = {}): Pro
   }
   const tests = await textsOf(folder, testPaths, ['.sql'])
   return freeze({
+    ...notes,
     name,
     folder,
     vars: project.vars,
     models: models.sort((a, b) => (a.name < b.name ? -1 : 1)),
     seeds,
-    snapshots: notes.snapshots,
-    sources: notes.sources,
     // tests in a folder `generic` are macros for dbt; ours are in `sql/checks`
     tests: tests
       .filter(({ file }) => !file.includes('/generic/'))
@@ -78,8 +77,6 @@ export async function loadProject(folder: string, options: SeedChoice = {}): Pro
         template: readTemplate(text, file, macros),
       })),
     testConfig,
-    unitTests: notes.unitTests,
-    exposures: notes.exposures,
     metrics: await readMetrics(folder, models),
     docs,
   })

@@ -175,25 +175,13 @@ export function keyOf({ tests }: Pick<Described, 'tests'>): readonly string[] {
   return tests.map(keyOfTest).find((key) => key.length > 0) ?? []
 }
 
-/** The additional columns of a snapshot, as in dbt. */
-const SNAPSHOT_COLUMNS: Readonly<Record<string, string>> = {
-  dbt_scd_id: 'Identifies the row: a digest of its key and dbt_updated_at. Never NULL.',
-  dbt_updated_at: 'When the row had these values, as far as is known, UTC. Never NULL.',
-  dbt_valid_from: 'Time from which the row had these values, UTC. Never NULL.',
-  dbt_valid_to: 'Time until which the row had these values, UTC. NULL if it still has them.',
-}
-
 function snapshotOf(item: Properties['snapshots'][number], at: At, shared: TestSettings): Snapshot {
   const { schema, tags, meta, unique_key, check_cols, hard_deletes } = item.config
   const note = describe(item, at, shared)
   refuseUnknown([...unique_key, ...check_cols], note.columns, note.documented)
-  const own = Object.entries(SNAPSHOT_COLUMNS)
-    .filter(([name]) => note.columns.every((column) => column.name !== name))
-    .map(([name, description]) => ({ name, description, additivity: null, meta: {}, place: at() }))
   return {
     ...note,
     file: note.documented.file,
-    columns: [...note.columns, ...own],
     config: mergeSettings([{ schema, tags, meta }]),
     of: item.relation,
     rule: { unique_key, check_cols, hard_deletes },
@@ -201,11 +189,8 @@ function snapshotOf(item: Properties['snapshots'][number], at: At, shared: TestS
 }
 
 /** The expected rows must have equal columns, because dbt unites them by position. */
-function unitTestOf(
-  { name, description = '', model, given, expect, overrides }: Properties['unit_tests'][number],
-  at: At,
-): UnitTest {
-  const [columns = '', ...others] = expect.map((row) => Object.keys(row).join(', '))
+function unitTestOf(test: Properties['unit_tests'][number], at: At): UnitTest {
+  const [columns = '', ...others] = test.expect.map((row) => Object.keys(row).join(', '))
   const uneven = others.find((names) => names !== columns)
   if (uneven !== undefined) {
     const problem = `one row has the columns ${columns}, another ${uneven}`
@@ -213,7 +198,7 @@ function unitTestOf(
       hint: 'Write the same columns in the same order; null is a value.',
     })
   }
-  return { name, description, model, given, expect, vars: overrides.vars, place: at() }
+  return { ...test, place: at() }
 }
 
 function refuseUntyped({ columns, types }: SeedNote, placeOf: (name: string) => Place): void {

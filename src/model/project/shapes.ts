@@ -201,30 +201,27 @@ function mapsOf(rows: Written['rows']): Fixture {
   )
 }
 
-export interface UnitTestInput {
-  readonly kind: 'ref' | 'source'
-  /** The name of the model, or `source.table`. */
-  readonly name: string
-  /** As in yml: `ref('stg_user')`. */
-  readonly text: string
-}
+/** What is read: the name of the model or `source.table`, and the text for errors. */
+const unitTestInput = z.union(
+  [
+    modelRef.transform((name) => ({ kind: 'ref', name, text: `ref('${name}')` }) as const),
+    z
+      .string()
+      .regex(SOURCE)
+      .transform((text) => {
+        const [, source = '', table = ''] = SOURCE.exec(text) ?? []
+        const name = `${source}.${table}`
+        return { kind: 'source', name, text: `source('${source}', '${table}')` } as const
+      }),
+  ],
+  "write ref('model') or source('source', 'table')",
+)
 
-const unitTestInput = z
-  .string()
-  .refine(
-    (text) => REF.test(text) || SOURCE.test(text),
-    "write ref('model') or source('source', 'table')",
-  )
-  .transform((text): UnitTestInput => {
-    const [, ref] = REF.exec(text) ?? []
-    if (ref !== undefined) return { kind: 'ref', name: ref, text: `ref('${ref}')` }
-    const [, source = '', table = ''] = SOURCE.exec(text) ?? []
-    return { kind: 'source', name: `${source}.${table}`, text: `source('${source}', '${table}')` }
-  })
+export type UnitTestInput = Readonly<z.output<typeof unitTestInput>>
 
 const unitTest = z.strictObject({
   name,
-  description: description.optional(),
+  description: description.default(''),
   model: z.string(),
   given: z
     .array(
@@ -288,6 +285,7 @@ export const propertiesShape = z.strictObject({
 
 export type Properties = z.output<typeof propertiesShape>
 export type ExposureProperties = z.output<typeof exposure>
+export type UnitTestProperties = z.output<typeof unitTest>
 export type DescribedProperties = z.output<typeof described>
 export type SeedType = z.output<typeof seedType>
 export type TestEntry = z.output<typeof test>

@@ -7,7 +7,7 @@ import type {
   Fixture,
   SeedType,
   TestArguments,
-  UnitTestInput,
+  UnitTestProperties,
 } from './shapes.ts'
 import type { ParsedTemplate } from './template.ts'
 
@@ -137,13 +137,7 @@ export interface SingularTest {
 }
 
 /** Given rows, and the rows that the model must make from them. */
-export interface UnitTest {
-  readonly name: string
-  readonly description: string
-  readonly model: string
-  readonly given: readonly { readonly input: UnitTestInput; readonly rows: Fixture }[]
-  readonly expect: Fixture
-  readonly vars: Readonly<Record<string, unknown>>
+export interface UnitTest extends Readonly<UnitTestProperties> {
   readonly place: Place
 }
 
