@@ -147,9 +147,7 @@ const metadata = z.array(z.object({ file_name: z.string(), key: z.string(), valu
 const fileContents = z.array(z.object({ filename: z.string(), contents: z.string() }))
 
 /** The number of rows, and a digest of all their columns, by the path of a version. */
-type Contents = ReadonlyMap<string, string>
-
-async function contentsOf(database: Database, rows: string): Promise<Contents> {
+async function contentsOf(database: Database, rows: string): Promise<ReadonlyMap<string, string>> {
   const found = fileContents.parse(await database.rows(fill(statement('raw/contents'), { rows })))
   return new Map(found.map(({ filename, contents }) => [filename, contents]))
 }

@@ -162,15 +162,15 @@ const OF_MODELS = {
 
 function modelEntry(node: ModelNode, context: EntryContext): Entry {
   const { project, database, createdAt } = context
-  const { name, snapshot, documented, schema, description } = node
+  const { name, snapshot, schema, description } = node
   const type = resourceType(node)
-  const place = placed(type, modelId(project.name, node), name, node.file, project)
-  const path = place.path.replace(/[^/]*$/, `${name}.sql`)
+  const found = placed(type, modelId(project.name, node), name, node.file, project)
+  const path = found.path.replace(/[^/]*$/, `${name}.sql`)
   const code = rawCode(node, project)
   const checksum = context.fileChecksums.get(name) ?? hash('sha256', compact(code))
   return {
     ...NODE,
-    ...place,
+    ...found,
     ...(snapshot === null ? {} : { path }),
     database,
     schema,
@@ -181,7 +181,7 @@ function modelEntry(node: ModelNode, context: EntryContext): Entry {
     description,
     columns: Object.fromEntries(node.columns.map((column) => [column.name, columnEntry(column)])),
     meta: json(node.meta),
-    patch_path: `${project.name}://${documented.file}`,
+    patch_path: `${project.name}://${node.place.file}`,
     created_at: createdAt,
     relation_name: relationName(node, context),
     raw_code: code,

@@ -13,21 +13,17 @@ import {
 import { createSchemas } from '../shared/relations.ts'
 import { runScheduled } from '../shared/schedule.ts'
 
-interface CheckedModels {
-  readonly results: readonly CheckResult[]
-  /** Checks that DuckDB rejected, with its messages. */
-  readonly failures: readonly StatementError[]
-}
-
 /**
  * Runs the checks, each in its scope, except those that read a `missing` model, two at a time.
  * Those that may read the replaced intervals run on the first connection, which has them.
+ *
+ * @returns the results, and the errors of checks that DuckDB rejected.
  */
 export async function runChecks(
   context: BuildContext,
   checks: readonly PlannedCheck[],
   { hasRemovedValues, missing, counted }: Found,
-): Promise<CheckedModels> {
+) {
   const { db: first, second } = context
   await createSchemas(
     first,

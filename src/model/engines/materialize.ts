@@ -143,7 +143,7 @@ async function compareColumns(context: BuildContext, node: ModelNode): Promise<T
   const described = new Set(node.columns.map((column) => column.name))
   const bare = table.columns.find((name) => !described.has(name))
   if (bare === undefined) return table
-  throw new ProjectError(node.documented, `column '${bare}' of '${node.name}' is not described`, {
+  throw new ProjectError(node.place, `column '${bare}' of '${node.name}' is not described`, {
     hint: `Describe it, or remove it from ${node.file}.`,
   })
 }

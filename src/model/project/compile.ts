@@ -118,9 +118,9 @@ function seedNode(seed: Seed): ModelNode {
 }
 
 function snapshotNode(snapshot: Snapshot, { models }: ProjectNames): ModelNode {
-  const { of, rule, config, documented } = snapshot
+  const { of, rule, config, place } = snapshot
   const relation = models.get(of)
-  if (relation === undefined) throw unknownName(documented, 'model', of, models.keys())
+  if (relation === undefined) throw unknownName(place, 'model', of, models.keys())
   const settings = { ...config, materialized: 'snapshot' } as const
   const statements = { preHooks: [], sql: `select * from ${relation}` }
   return { ...nodeOf(snapshot, settings, statements), snapshot: rule, dependsOn: [of] }
@@ -128,9 +128,9 @@ function snapshotNode(snapshot: Snapshot, { models }: ProjectNames): ModelNode {
 
 /** A node without dependencies, which the caller adds. */
 function nodeOf(described: Described, settings: ModelSettings, statements: Statements): ModelNode {
-  const { name, file, description, columns, tests, documented } = described
+  const { name, file, description, columns, tests, place } = described
   return {
-    ...{ name, file, description, columns, tests, documented },
+    ...{ name, file, description, columns, tests, place },
     ...settings,
     ...statements,
     relation: relationOf({ name, config: settings }),

@@ -145,8 +145,8 @@ function described<N extends Note>(
     return { ...note, file, config: mergeSettings([...configs, note.config]) }
   })
   const known = files.map(nameOf)
-  for (const { name, documented } of notes) {
-    requireKnown(documented, what, name, known)
+  for (const { name, place } of notes) {
+    requireKnown(place, what, name, known)
   }
   const paths = files.map(pathOf)
   for (const config of folders) {

@@ -85,13 +85,12 @@ export function notesIn(files: readonly YamlFile<Properties>[], shared: TestSett
 
 function refuseTwice(
   what: string,
-  described: readonly ({ name: string } & ({ place: Place } | { documented: Place }))[],
+  described: readonly { readonly name: string; readonly place: Place }[],
 ): void {
   const names = described.map(({ name }) => name)
   const twin = described.find(({ name }, index) => names.indexOf(name) < index)
   if (twin === undefined) return
-  const place = 'place' in twin ? twin.place : twin.documented
-  throw new ProjectError(place, `${what} '${twin.name}' is described twice`)
+  throw new ProjectError(twin.place, `${what} '${twin.name}' is described twice`)
 }
 
 function describe(
@@ -121,7 +120,7 @@ function describe(
         ),
       ),
     ],
-    documented: at(),
+    place: at(),
   }
 }
 
@@ -178,10 +177,10 @@ export function keyOf({ tests }: Pick<Described, 'tests'>): readonly string[] {
 function snapshotOf(item: Properties['snapshots'][number], at: At, shared: TestSettings): Snapshot {
   const { schema, tags, meta, unique_key, check_cols, hard_deletes } = item.config
   const note = describe(item, at, shared)
-  refuseUnknown([...unique_key, ...check_cols], note.columns, note.documented)
+  refuseUnknown([...unique_key, ...check_cols], note.columns, note.place)
   return {
     ...note,
-    file: note.documented.file,
+    file: note.place.file,
     config: mergeSettings([{ schema, tags, meta }]),
     of: item.relation,
     rule: { unique_key, check_cols, hard_deletes },

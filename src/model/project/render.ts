@@ -52,9 +52,6 @@ export function render({ file, evaluate }: ParsedTemplate, names: Names): Render
   }
 }
 
-/** dbt's `target` for the built-in runner. */
-const TARGET = { name: 'duckdb', schema: 'main', type: 'duckdb' }
-
 /** The functions of templates, and what a template called them with. */
 function callsIn(file: string, names: Names) {
   const refLines = new Map<string, number>()
@@ -69,7 +66,7 @@ function callsIn(file: string, names: Names) {
     False: false,
     None: null,
     this: names.self,
-    target: { ...TARGET, type: names.engine ?? TARGET.type },
+    target: { name: 'duckdb', schema: 'main', type: names.engine ?? 'duckdb' },
     is_incremental: () => names.isIncremental === true,
 
     ref: (line: number, ...args: unknown[]): string => {

@@ -133,7 +133,9 @@ const snapshot = described.extend({
   config: seedConfigShape.extend({
     strategy: z.literal('check', "the built-in runner supports the strategy 'check'"),
     unique_key: texts,
+    /** A row has changed if one of these columns has. */
     check_cols: z.array(name).min(1),
+    /** What happens to rows that disappeared: they stay as they are, or end. */
     hard_deletes: z
       .enum(['ignore', 'invalidate'], "the built-in runner supports 'ignore' and 'invalidate'")
       .default('ignore'),
@@ -287,6 +289,7 @@ export type Properties = z.output<typeof propertiesShape>
 export type ExposureProperties = z.output<typeof exposure>
 export type UnitTestProperties = z.output<typeof unitTest>
 export type DescribedProperties = z.output<typeof described>
+export type SnapshotConfig = z.output<typeof snapshot>['config']
 export type SeedType = z.output<typeof seedType>
 export type TestEntry = z.output<typeof test>
 

@@ -6,6 +6,7 @@ import type {
   ExposureProperties,
   Fixture,
   SeedType,
+  SnapshotConfig,
   TestArguments,
   UnitTestProperties,
 } from './shapes.ts'
@@ -42,7 +43,7 @@ export interface Described {
   readonly columns: readonly Column[]
   readonly tests: readonly GenericTest[]
   /** The place of the description in the yml. */
-  readonly documented: Place
+  readonly place: Place
 }
 
 export interface Model extends Described {
@@ -67,13 +68,9 @@ export interface Snapshot extends Described {
 }
 
 /** Spelt as dbt does. */
-export interface SnapshotRule {
-  readonly unique_key: readonly string[]
-  /** A row has changed if one of these columns has. */
-  readonly check_cols: readonly string[]
-  /** What happens to rows that disappeared: they stay as they are, or end. */
-  readonly hard_deletes: 'ignore' | 'invalidate'
-}
+export type SnapshotRule = Readonly<
+  Pick<SnapshotConfig, 'unique_key' | 'check_cols' | 'hard_deletes'>
+>
 
 /** The file of a seed: the project's, or the user's instead. */
 export interface SeedFile {
