@@ -1,10 +1,4 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { z } from 'zod'
-import { ProjectError, requireKnown, unknownName, type Place } from './errors.ts'
-import { keyOfTest } from './properties.ts'
-import type { Model } from './types.ts'
-import { readYaml } from './yaml.ts'
 
 const name = z
   .string()
@@ -54,81 +48,10 @@ const ratio = z.strictObject({
 })
 
 /** `metrics.yml`: the definitions of metrics on the marts. */
-const metricsShape = z.strictObject({
+export const metricsShape = z.strictObject({
   metrics: z.array(z.discriminatedUnion('type', [measure, ratio])).min(1),
 })
 
 export type Measure = Readonly<z.output<typeof measure>>
 type Ratio = Readonly<z.output<typeof ratio>>
 export type Metric = Measure | Ratio
-
-const METRICS_FILE = 'metrics.yml'
-
-/**
- * The metrics of a project, which a build has verified; none without the file.
- *
- * @throws ProjectError with file and line for an invalid file.
- */
-export async function loadMetrics(folder: string): Promise<Metric[]> {
-  return (await parseMetrics(folder))?.value.metrics ?? []
-}
-
-/**
- * Reads the metrics of a project and verifies them against its models; none without the file.
- *
- * @throws ProjectError with file and line for an unknown model, column or metric, a metric that
- * is defined twice, a grain that is not the model's, and a ratio of ratios.
- */
-export async function readMetrics(folder: string, models: readonly Model[]): Promise<Metric[]> {
-  const parsed = await parseMetrics(folder)
-  if (parsed === null) return []
-  const { placeOf, value } = parsed
-  const { metrics } = value
-  const names = metrics.map((each) => each.name)
-  const measures = metrics.filter(({ type }) => type === 'measure').map((each) => each.name)
-  for (const [index, metric] of metrics.entries()) {
-    const place = placeOf('metrics', index)
-    if (names.indexOf(metric.name) < index) {
-      throw new ProjectError(place, `metric '${metric.name}' is defined twice`)
-    }
-    if (metric.type === 'measure') {
-      verifyMeasure(metric, models, (key) => placeOf('metrics', index, key))
-      continue
-    }
-    for (const key of ['numerator', 'denominator'] as const) {
-      requireKnown(placeOf('metrics', index, key), 'measure', metric[key], measures)
-    }
-  }
-  return metrics
-}
-
-async function parseMetrics(folder: string) {
-  if (!existsSync(join(folder, METRICS_FILE))) return null
-  return await readYaml(folder, METRICS_FILE, metricsShape)
-}
-
-function verifyMeasure(
-  metric: Measure,
-  models: readonly Model[],
-  placeOf: (key: string) => Place,
-): void {
-  const model = models.find((each) => each.name === metric.model)
-  if (model === undefined) {
-    const known = models.map((each) => each.name)
-    throw unknownName(placeOf('model'), 'model', metric.model, known)
-  }
-  const columns = model.columns.map((each) => each.name)
-  requireKnown(placeOf('time'), 'column', metric.time, columns)
-  const keys = model.tests
-    .map((test) => [...keyOfTest(test)].sort().join(', '))
-    .filter((key) => key !== '')
-  const grain = [...metric.grain].sort().join(', ')
-  if (!keys.includes(grain)) {
-    const tested = `The keys that its yml tests: ${keys.join('; ')}.`
-    const hint = keys.length === 0 ? 'Its yml tests no key.' : tested
-    throw new ProjectError(placeOf('grain'), `${grain} is not a key of ${model.name}`, { hint })
-  }
-  for (const column of metric.adds_up_over) {
-    requireKnown(placeOf('adds_up_over'), 'column of the grain', column, metric.grain)
-  }
-}
