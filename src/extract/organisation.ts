@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { mapLimit } from '../lib/concurrency.ts'
-import { addDays, dayOf, latest, type Day } from '../lib/days.ts'
+import { addDays, dayOf, latest } from '../lib/days.ts'
 import {
   type AppError,
   asError,
@@ -12,7 +12,7 @@ import {
 import type { PlanReason } from '../lib/events.ts'
 import { warner, type World } from '../lib/world.ts'
 import type { ApiClient } from '../client/index.ts'
-import { intervalKey, type Interval, type Ledger, type LedgerFile } from '../lake/ledger.ts'
+import { intervalKey, type Ledger, type LedgerFile } from '../lake/ledger.ts'
 import {
   isSame,
   readOrganisations,
@@ -45,8 +45,8 @@ import { RawWriter, type LandingDatabase } from './land/raw-writer.ts'
 import { quarantineDamagedEntities } from './damaged-files.ts'
 import { removePageBuffersExcept } from './land/buffer-paths.ts'
 import { forgetMissing, openLedger, stillMissing, type OpenLedger } from './open-ledger.ts'
-import { planSync, type FetchTask, type PlanOptions } from './plan/sync-plan.ts'
-import { DAY_TOTALS, RESOURCES, type Resource } from '../lake/resources.ts'
+import { daysOf, planSync, type FetchTask, type PlanOptions } from './plan/sync-plan.ts'
+import { DAY_TOTALS, isOfUsers, RESOURCES, type Resource } from '../lake/resources.ts'
 import type { ConfirmationRule } from './plan/volume-anomaly.ts'
 import { spanOf, WindowSizes } from './plan/window-size.ts'
 
@@ -197,8 +197,9 @@ async function landDue(
   const tasks = planSync(ledger.intervals, { ...plan, ...when, windowSizes: savedSizes })
   announce(tasks, orgId, world)
   // also keeps page buffers of days that --only or --from left out today
-  const due = planSync(ledger.intervals, when)
-  await removePageBuffersExcept(dataFolder, orgId, keysOfPaginated([...tasks, ...due]))
+  const due = intervalsOf([...tasks, ...planSync(ledger.intervals, when)])
+  const wanted = new Set(due.map(({ resource, day }) => intervalKey(resource, day)))
+  await removePageBuffersExcept(dataFolder, orgId, wanted)
   const confirmation = confirmationRule(options, now)
   const recorder = new IntervalRecorder(ledger, orgId, world, confirmation)
   const windowSizes = new WindowSizes(savedSizes)
@@ -214,15 +215,20 @@ async function landDue(
     confirmation,
     servedAs,
   }
-  recorder.reportMonths(missingDays(tasks), (month) => {
+  const missingDays = intervalsOf(tasks).filter(({ reason }) => reason !== 'recheck')
+  recorder.reportMonths(missingDays, (month) => {
     listeners?.onMonthComplete?.(orgId, month, ledger.intervals)
   })
-  const stop = await stopOf(async () => {
+  let stop: Stop | null = null
+  try {
     const fetching = fetchTasks(context, tasks, plan.resources ?? RESOURCES)
     listeners?.onFirstWait?.(orgId)
     await fetching
     await fetchEntities(options, context, ledger)
-  })
+  } catch (error) {
+    if (!isStop(error)) throw error
+    stop = error
+  }
   const learned = windowSizes.learned(now)
   if (!isDeepStrictEqual(savedSizes, learned)) await learnedSizes.write(dataFolder, orgId, learned)
   const counts = { ...recorder.counts, missing: stillMissing(missing, ledger.intervals) }
@@ -244,20 +250,20 @@ async function fetchTasks(
 ): Promise<void> {
   const { breaker, recorder, concurrency } = context
   const isTotal = ({ resource }: FetchTask): boolean => DAY_TOTALS.includes(resource)
+  const isUsers = ({ resource }: FetchTask): boolean => isOfUsers(resource.name)
   const users = tasks.filter(isUsers)
   const others = tasks.filter((task) => !isTotal(task) && !isUsers(task))
   const landing = landingQueue(context)
   const landingTotals: Promise<void>[] = []
   const fetchTask = async (task: FetchTask): Promise<void> => {
     const { resource, range } = task
-    const days = daysOf([task])
+    const days = daysOf(task.days)
     const tripped = breaker.tripped(resource.name)
     if (tripped !== undefined) await recorder.failed(resource.name, days, tripped)
     else if (!isUsers(task)) await fetchRange(context, resource, days, spanOf(range))
     else for (const day of days) await fetchUsersDay(context, landing, resource, day)
   }
   try {
-    await landDayTotals(context, tasks)
     // Totals come first in order: all of them are in progress when users are requested.
     await mapLimit([...tasks.filter(isTotal), ...others, ...users], concurrency, async (task) => {
       const outcomes = isUsers(task) ? await Promise.allSettled(landingTotals) : []
@@ -268,52 +274,16 @@ async function fetchTasks(
     })
     await landing.ended()
     for (const resource of resources)
-      if (resource.grain === 'users') await verifyPagesConsistent(context, landing, resource)
+      if (isOfUsers(resource.name)) await verifyPagesConsistent(context, landing, resource)
   } finally {
     await landing.ended()
   }
 }
 
-/**
- * Lands the totals of days whose users are about to be fetched, if these totals never landed
- * and are not planned, as with `--only users`.
- */
-async function landDayTotals(context: FetchContext, tasks: readonly FetchTask[]): Promise<void> {
-  const known = context.recorder.intervals
-  const usersDays = [...new Set(daysOf(tasks.filter(isUsers)))].sort()
-  await mapLimit(DAY_TOTALS, context.concurrency, (total) => {
-    const planned = new Set(daysOf(tasks.filter(({ resource }) => resource.name === total.name)))
-    const isLanded = (day: Day): boolean => known.get(intervalKey(total.name, day))?.file != null
-    const days = usersDays.filter((day) => !planned.has(day) && !isLanded(day))
-    return fetchRange(context, total, days)
-  })
-}
-
-function isUsers({ resource }: FetchTask): boolean {
-  return resource.grain === 'users'
-}
-
-function daysOf(tasks: readonly FetchTask[]): Day[] {
-  return tasks.flatMap(({ days }) => days.map(({ day }) => day))
-}
-
-/** Returns the expected error that stops the run. @throws any other error */
-async function stopOf(work: () => Promise<void>): Promise<Stop | null> {
-  try {
-    await work()
-    return null
-  } catch (error) {
-    if (isStop(error)) return error
-    throw error
-  }
-}
-
-/** The days that are requested for another reason than a recheck. */
-function missingDays(tasks: readonly FetchTask[]): Pick<Interval, 'resource' | 'day'>[] {
-  return tasks.flatMap(({ resource, days }) =>
-    days.flatMap(({ day, reason }) =>
-      reason === 'recheck' ? [] : [{ resource: resource.name, day }],
-    ),
+/** The planned days of all tasks. */
+function intervalsOf(tasks: readonly FetchTask[]) {
+  return tasks.flatMap(({ resource: { name: resource }, days }) =>
+    days.map(({ day, reason }) => ({ resource, day, reason })),
   )
 }
 
@@ -334,13 +304,6 @@ function confirmationRule({ plan }: OrganisationOptions, now: number): Confirmat
   return { plannedAt: now, isForced: plan.refetch === true }
 }
 
-/** The keys of the planned days of users, whose page buffers are kept. */
-function keysOfPaginated(tasks: readonly FetchTask[]): Set<string> {
-  const keysOf = (task: FetchTask): string[] =>
-    daysOf([task]).map((day) => intervalKey(task.resource.name, day))
-  return new Set(tasks.filter(isUsers).flatMap(keysOf))
-}
-
 /** Records every due day as failed, by the platform's clock as last seen. Returns their number. */
 async function failDue(
   options: OrganisationOptions,
@@ -353,7 +316,7 @@ async function failDue(
   const tasks = planSync(ledger.intervals, { ...options.plan, today: dayOf(now), now })
   announce(tasks, orgId, world)
   const recorder = new IntervalRecorder(ledger, orgId, world, confirmationRule(options, now))
-  for (const task of tasks) await recorder.failed(task.resource.name, daysOf([task]), failure)
+  for (const task of tasks) await recorder.failed(task.resource.name, daysOf(task.days), failure)
   for (const resource of options.entities?.resources ?? []) {
     const isKnown = [...ledger.intervals.values()].some((each) => each.resource === resource)
     if (isKnown && resource !== 'hook_events')

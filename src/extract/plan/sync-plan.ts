@@ -20,7 +20,7 @@ import {
 } from '../../lake/ledger.ts'
 import type { WindowSize, KnownWindowSizes } from '../../lake/state-file.ts'
 import { knownSize, countWithin, probeSize, rangeOf, spanOf } from './window-size.ts'
-import { RESOURCES, type Resource } from '../../lake/resources.ts'
+import { DAY_TOTALS, isOfUsers, RESOURCES, type Resource } from '../../lake/resources.ts'
 import { isConfirmationDue } from './volume-anomaly.ts'
 
 interface PlannedDay {
@@ -57,7 +57,9 @@ export interface PlanOptions {
 /**
  * Plans what to request, and why, as a pure value: every missing or failed day up to yesterday,
  * and every landed day whose next recheck is due, in windows no wider than the platform answers.
- * After the plan has been executed, a plan for the same time is empty (law 2).
+ * Days of users also need their totals (`DAY_TOTALS`): where these never landed, they are requested
+ * even if they are not selected. After the plan has been executed, a plan for the same time is empty
+ * (law 2).
  */
 export function planSync(ledger: Ledger, options: PlanOptions): FetchTask[] {
   const range = {
@@ -66,12 +68,21 @@ export function planSync(ledger: Ledger, options: PlanOptions): FetchTask[] {
   }
   const sizes = options.windowSizes ?? new Map()
   const days = eachDay(range).filter((day) => options.days?.has(day) ?? true)
-  return (options.resources ?? RESOURCES).flatMap((resource) => {
-    const due = days.flatMap((day) => dueDay(ledger, resource, day, options))
-    const windows =
-      resource.grain === 'users'
-        ? byUrgency(due)
-        : withinSize(runs(ledger, resource, due), knownSize(sizes, resource.name), options.now)
+  const resources = options.resources ?? RESOURCES
+  const dueOf = (resource: Resource): PlannedDay[] =>
+    days.flatMap((day) => dueDay(ledger, resource, day, options))
+  const paginated = new Set(daysOf(resources.filter(({ name }) => isOfUsers(name)).flatMap(dueOf)))
+  const neverLanded = (total: Resource): PlannedDay[] =>
+    days
+      .filter((day) => paginated.has(day))
+      .flatMap((day) => dueDay(ledger, total, day, { ...options, refetch: false }))
+      .filter(({ reason }) => reason !== 'recheck')
+  const totals = DAY_TOTALS.filter((total) => !resources.includes(total))
+  return [...totals, ...resources].flatMap((resource) => {
+    const due = totals.includes(resource) ? neverLanded(resource) : dueOf(resource)
+    const windows = isOfUsers(resource.name)
+      ? byUrgency(due)
+      : withinSize(runs(ledger, resource, due), knownSize(sizes, resource.name), options.now)
     return windows.map((days) => ({ resource, range: rangeOf(daysOf(days)), days }))
   })
 }
@@ -151,7 +162,7 @@ function cut(days: readonly PlannedDay[], width: number, first: number): Planned
   return windows
 }
 
-function daysOf(days: readonly PlannedDay[]): Day[] {
+export function daysOf(days: readonly PlannedDay[]): Day[] {
   return days.map(({ day }) => day)
 }
 
@@ -178,7 +189,7 @@ function dueRecheck(resource: Resource, interval: Interval, today: Day): number 
 
 function latestRecheck(resource: Resource, day: Day, today: Day): number | undefined {
   const age = daysBetween(day, today)
-  const swept = resource.grain === 'users' ? sweptSingly(age) : sweptByQuarter(resource, day, today)
+  const swept = isOfUsers(resource.name) ? sweptSingly(age) : sweptByQuarter(resource, day, today)
   return swept ?? RECHECK_AGES.findLast((each) => each <= age)
 }
 

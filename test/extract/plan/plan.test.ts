@@ -10,7 +10,7 @@ import {
 } from '../../../src/lib/days.ts'
 import { probeSize } from '../../../src/extract/plan/window-size.ts'
 import { planSync, type FetchTask, type PlanOptions } from '../../../src/extract/plan/sync-plan.ts'
-import { RESOURCES, type Resource } from '../../../src/lake/resources.ts'
+import { DAY_TOTALS, RESOURCES, type Resource } from '../../../src/lake/resources.ts'
 import { intervalKey, isSettled, type Interval } from '../../../src/lake/ledger.ts'
 import type { WindowSize } from '../../../src/lake/state-file.ts'
 
@@ -52,6 +52,13 @@ function ledgerOf(intervals: readonly Interval[]): Map<string, Interval> {
   return new Map(intervals.map((each) => [intervalKey(each.resource, each.day), each]))
 }
 
+/** The totals of days of users, all landed. */
+function totalsOf(first: Day, last: Day): Interval[] {
+  return DAY_TOTALS.flatMap(({ name }) =>
+    eachDay({ first, last }).map((each) => interval(name, each)),
+  )
+}
+
 function at(today: string, change: Partial<PlanOptions> = {}): PlanOptions {
   return { today: day(today), now: startOf(day(today)) + 2 * HOUR, ...change }
 }
@@ -68,12 +75,31 @@ describe('the plan', () => {
   })
 
   it('requests users one day at a time, the newest first', () => {
-    const plan = planSync(new Map(), at('2026-01-17', { resources: only('users') }))
+    const ledger = ledgerOf(totalsOf(HISTORY_START, day('2026-01-16')))
+    const plan = planSync(ledger, at('2026-01-17', { resources: only('users') }))
     expect(windows(plan)).toEqual([
       'users 2026-01-16..2026-01-16',
       'users 2026-01-15..2026-01-15',
       'users 2026-01-14..2026-01-14',
     ])
+  })
+
+  it('requests the totals of these days first if they never landed, even if only users are selected', () => {
+    const ledger = ledgerOf([
+      interval('activity', HISTORY_START),
+      interval('activity', day('2026-01-15'), { status: 'failed', fetchedAt: null, file: null }),
+    ])
+    const options = { resources: only('users'), refetch: true }
+    const plan = planSync(ledger, at('2026-01-17', options))
+    expect(windows(plan.filter(({ resource }) => resource.name !== 'users'))).toEqual([
+      'activity 2026-01-15..2026-01-16',
+      'productivity 2026-01-14..2026-01-16',
+      'tokens_by_model 2026-01-14..2026-01-16',
+    ])
+    expect(reasons(plan).slice(0, 2)).toEqual(['2026-01-15 failed', '2026-01-16 missing'])
+    expect(reasons(plan).at(-1)).toBe('2026-01-14 forced')
+    const others = planSync(ledger, at('2026-01-17', { resources: only('tokens') }))
+    expect(windows(others)).toEqual(['tokens 2026-01-14..2026-01-16'])
   })
 
   it('is empty on the first day of history', () => {
@@ -88,6 +114,7 @@ describe('the plan', () => {
 
   it('gives the reason for every day', () => {
     const ledger = ledgerOf([
+      ...totalsOf(HISTORY_START, day('2026-01-18')),
       interval('users', day('2026-01-14')),
       interval('users', day('2026-01-15'), { status: 'failed', fetchedAt: null }),
       interval('users', day('2026-01-17')),
@@ -118,7 +145,8 @@ describe('the plan', () => {
   })
 
   it('replaces several missed rechecks by one', () => {
-    const ledger = ledgerOf([interval('users', HISTORY_START)])
+    const totals = totalsOf(HISTORY_START, HISTORY_START)
+    const ledger = ledgerOf([...totals, interval('users', HISTORY_START)])
     const within = { first: HISTORY_START, last: HISTORY_START }
     const plan = planSync(ledger, at('2026-01-30', { resources: only('users'), within }))
     expect(reasons(plan)).toEqual(['2026-01-14 recheck14'])
@@ -203,7 +231,8 @@ describe('the plan', () => {
       const known = interval('users', HISTORY_START, { fetchedAt: startOf(today), suspect })
       const within = { first: HISTORY_START, last: HISTORY_START }
       const options = at(today, { now, resources: only('users'), within })
-      return reasons(planSync(ledgerOf([known]), options))
+      const totals = totalsOf(HISTORY_START, HISTORY_START)
+      return reasons(planSync(ledgerOf([...totals, known]), options))
     }
     expect(planAt(now - HOUR + 1)).toEqual([])
     expect(planAt(now - HOUR)).toEqual(['2026-01-14 recheck139'])
