@@ -83,8 +83,6 @@ export interface SyncListeners {
 export interface SyncResult {
   /** Null when the platform was never reached and the organisation is not known. */
   readonly orgId: string | null
-  /** Whether the platform answered the first request. */
-  readonly isReached: boolean
   readonly landed: number
   readonly failed: number
   /** Days whose file was missing from the lake, and that have not landed again. */
@@ -233,7 +231,7 @@ async function landDue(
   if (!isDeepStrictEqual(savedSizes, learned)) await learnedSizes.write(dataFolder, orgId, learned)
   const counts = { ...recorder.counts, missing: stillMissing(missing, ledger.intervals) }
   const stoppedBy = stop ?? context.breaker.forbidden
-  return { ...emptyResult(orgId), ...counts, isReached: true, stoppedBy }
+  return { ...emptyResult(orgId), ...counts, stoppedBy }
 }
 
 /**
@@ -328,7 +326,7 @@ async function failDue(
 /** The result of an organisation of which nothing was requested, or nothing was answered. */
 export function emptyResult(orgId: string | null): SyncResult {
   const counts = { landed: 0, failed: 0, missing: 0 }
-  return { orgId, isReached: false, ...counts, stoppedBy: null, unreachable: null }
+  return { orgId, ...counts, stoppedBy: null, unreachable: null }
 }
 
 function announce(tasks: readonly FetchTask[], orgId: string, world: World): void {

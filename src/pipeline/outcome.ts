@@ -18,18 +18,19 @@ export interface SyncOutcome extends StageResult {
   readonly hasNews: boolean
 }
 
-/** The same, and what failed of each of several organisations. */
-interface Landed extends SyncOutcome {
-  readonly failures: readonly EventOf<'organisation.failed'>[]
-}
-
-/** The outcome of a run over these organisations, in the order of the configuration. */
-export function outcomeOf(results: readonly OrganisationResult[]): Landed {
+/**
+ * The outcome of a run over these organisations, in the order of the configuration, and what failed
+ * of each of several.
+ */
+export function outcomeOf(
+  results: readonly OrganisationResult[],
+): SyncOutcome & { readonly failures: readonly EventOf<'organisation.failed'>[] } {
   const stops = results.flatMap(({ stoppedBy }) => (stoppedBy === null ? [] : [stoppedBy]))
-  const hasNews = results.some(
-    ({ isReached, landed, failed, stoppedBy }) =>
-      landed > 0 || (isReached && failed === 0 && stoppedBy === null),
-  )
+  const hasNews = results.some((result) => {
+    const { landed, failed, stoppedBy, unreachable, crashedBy } = result
+    const isComplete = stoppedBy === null && unreachable === null && crashedBy === undefined
+    return landed > 0 || (failed === 0 && isComplete)
+  })
   const missing = results.reduce((sum, result) => sum + result.missing, 0)
   const isAlone = results.length === 1
   const outcome = downgradeToPartial(missing, {

@@ -29,7 +29,7 @@ describe('a night', () => {
     const [emulator, data] = [await platform(), await temporaryFolder()]
     const { result, problems } = await night(emulator, data)
     expect(problems).toEqual([])
-    expect(result).toMatchObject({ failed: 0, stoppedBy: null, isReached: true })
+    expect(result).toMatchObject({ failed: 0, stoppedBy: null, unreachable: null })
     for (const resource of ALL_BUT_HOOKS) {
       const days = await landed(data, resource)
       expect(Object.keys(days), resource).toEqual(['2026-03-10'])

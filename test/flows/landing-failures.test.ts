@@ -171,7 +171,7 @@ describe('a failed fetch', () => {
       only: ['tokens'],
       world: tomorrow,
     })
-    expect(result).toMatchObject({ isReached: false, landed: 0 })
+    expect(result).toMatchObject({ landed: 0 })
     expect(result.unreachable?.message).toContain('ECONNREFUSED')
     const ledger = await ledgerOf(data, 'org/1')
     expect(ledger.get('tokens/2026-01-17')).toMatchObject({ status: 'failed', attempts: 1 })

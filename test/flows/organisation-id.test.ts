@@ -28,7 +28,7 @@ describe('the id of an organisation', () => {
     const data = await temporaryFolder()
     const { url, requests } = await platformOf(id)
     const { result } = await syncFrom(url, data, { world: testWorld(TODAY) })
-    expect(result).toMatchObject({ orgId: null, isReached: false, stoppedBy: { exitCode: 2 } })
+    expect(result).toMatchObject({ orgId: null, stoppedBy: { exitCode: 2 } })
     expect(result.stoppedBy?.message).toMatch(/^[\x20-\x7e]+$/)
     expect(requests).toHaveLength(1)
     expect(await readdir(data)).toEqual([])

@@ -98,8 +98,8 @@ function expectReported(
   after: Night['after'],
   { result, left }: Omit<Night, 'night' | 'after'>,
 ): void {
-  const { isReached, failed, stoppedBy, unreachable } = result
-  const isComplete = isReached && failed === 0 && stoppedBy === null && unreachable === null
+  const { failed, stoppedBy, unreachable } = result
+  const isComplete = failed === 0 && stoppedBy === null && unreachable === null
   const lacking = only.flatMap((resource) =>
     daysBefore(night).filter((day) => after.get(intervalKey(resource, day))?.fetchedAt == null),
   )
