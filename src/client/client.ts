@@ -95,7 +95,7 @@ export interface ClientOptions extends TransportOptions {
   /** The public API host, e.g. `https://api.example.com`. */
   readonly baseUrl: string
   /** The web application host, e.g. `https://app.example.com`, which serves readiness reports. */
-  readonly appUrl?: string
+  readonly appUrl?: string | undefined
 }
 
 /** Both days `YYYY-MM-DD`, UTC, included. */

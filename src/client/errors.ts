@@ -12,10 +12,10 @@ const LEAST = 4
  * cursors of the ids of users. Different requests still look different.
  */
 export function withoutCursors(text: string): string {
-  return text.replaceAll(
-    PARAMETER,
-    (_, name: string, value: string) => name + shownCursor(decoded(value)),
-  )
+  return text.replaceAll(PARAMETER, (parameter: string, name: string, value: string) => {
+    const cursor = new URLSearchParams(parameter.slice(1)).get('cursor')
+    return name + shownCursor(cursor ?? value)
+  })
 }
 
 /** A cursor as errors name it: `[#1f9e0a2b]`. */
@@ -33,10 +33,6 @@ export function withoutCursorOf(path: string, said: string): string {
     new URLSearchParams([['', cursor]]).toString().slice(1),
   ]
   return spellings.reduce((rest, spelling) => rest.replaceAll(spelling, '[cursor]'), said)
-}
-
-function decoded(value: string): string {
-  return new URLSearchParams(`cursor=${value}`).get('cursor') ?? value
 }
 
 /** The error body of every endpoint (PLATFORM_API, "Problem body"). Missing fields are null. */

@@ -55,9 +55,10 @@ export class PlatformClient extends ApiClient {
         ...DEFAULTS,
         ...rest,
         baseUrl: addressOf(baseUrl, 'baseUrl', 'For example https://api.example.com.'),
-        ...(appUrl === undefined
-          ? {}
-          : { appUrl: addressOf(appUrl, 'appUrl', 'For example https://app.example.com.') }),
+        appUrl:
+          appUrl === undefined
+            ? undefined
+            : addressOf(appUrl, 'appUrl', 'For example https://app.example.com.'),
       },
       world,
     )

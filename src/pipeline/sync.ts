@@ -160,9 +160,8 @@ async function withClient<T>(
 ): Promise<T> {
   const { dataFolder, rate, concurrency } = config
   const learned = await learnedLimits.read(dataFolder, name)
-  const addresses = appUrl === null ? { baseUrl } : { baseUrl, appUrl }
-  const options = { ...addresses, credential: key, rate, concurrency, deadline }
-  const client = new ApiClient(learned === undefined ? options : { ...options, learned }, world)
+  const options = { baseUrl, appUrl: appUrl ?? undefined, credential: key, rate, concurrency }
+  const client = new ApiClient({ ...options, deadline, learned }, world)
   try {
     return await work(client)
   } finally {

@@ -164,15 +164,8 @@ export interface ReadinessPage {
   readonly reports: readonly ReadinessReport[]
 }
 
-/** Readiness reports of repositories, on the application host. */
-export class Readiness {
-  readonly #caller: Caller | null
-
-  /** `caller`: null without `appUrl`. */
-  constructor(caller: Caller | null) {
-    this.#caller = caller
-  }
-
+/** Readiness reports of repositories, on the application host; `caller` is null without `appUrl`. */
+export class Readiness extends Endpoints<Caller | null> {
   /**
    * One page, with its reports exactly as served.
    *
@@ -180,13 +173,13 @@ export class Readiness {
    */
   async fetchPage(query: ReadinessQuery = {}): Promise<Served<ReadinessPage>> {
     const { repoId, limit, startAfter } = query
-    if (this.#caller === null) {
+    if (this.caller === null) {
       const problem = 'and appUrl is not set'
       throw new UsageError(`readiness reports are on the web application host, ${problem}`)
     }
     if (limit !== undefined) checkWhole('limit', limit, 1)
     const path = withQuery(REPORTS, { repoId, limit, startAfter })
-    return fetchItems<ReadinessPage>(this.#caller, path, { key: 'reports' })
+    return fetchItems<ReadinessPage>(this.caller, path, { key: 'reports' })
   }
 
   /** One page. @throws as `fetchPage` does. */

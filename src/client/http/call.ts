@@ -28,11 +28,11 @@ export interface Caller {
   readonly baseUrl: string
 }
 
-/** A group of endpoints on one host. */
-export abstract class Endpoints {
-  protected readonly caller: Caller
+/** A group of endpoints on one host, which may be unknown. */
+export abstract class Endpoints<Host extends Caller | null = Caller> {
+  protected readonly caller: Host
 
-  constructor(caller: Caller) {
+  constructor(caller: Host) {
     this.caller = caller
   }
 }

@@ -1,6 +1,6 @@
 import { fieldOf, isObject, jsonObject } from '../../lib/json.ts'
 import { withoutSecrets } from '../../lib/secrets/secret-forms.ts'
-import type { WholeResponse } from '../../lib/world.ts'
+import type { HttpHead } from '../../lib/world.ts'
 import {
   ApiError,
   ContradictionError,
@@ -17,8 +17,8 @@ export const MAX_PROBLEM_BYTES = 256 * 1024
 const MAX_TEXT = 2_000
 
 /** Reads a Problem body. Every field is null for any other body, such as an HTML page of a proxy. */
-function problemOf({ body, headers }: WholeResponse): Problem {
-  const said = jsonObject(Buffer.from(body).toString('utf8'))
+function problemOf({ headers }: HttpHead, body: string): Problem {
+  const said = jsonObject(body)
   const status = fieldOf(said, 'status')
   const metadata = fieldOf(said, 'metadata')
   return {
@@ -31,9 +31,9 @@ function problemOf({ body, headers }: WholeResponse): Problem {
 }
 
 /** The error that an answer with a status outside 2xx becomes. */
-export function failureOf(method: string, path: string, response: WholeResponse): Error {
-  const problem = problemOf(response)
-  const { status } = response
+export function failureOf(method: string, path: string, head: HttpHead, body: string): Error {
+  const problem = problemOf(head, body)
+  const { status } = head
   const said = wordsOf(path, problem) || usualWords(status)
   const id = problem.requestId === null ? '' : ` (request ${problem.requestId})`
   const message = `${method} ${path}: ${status} ${said}${id}`

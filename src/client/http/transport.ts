@@ -133,8 +133,10 @@ export class Transport {
     const head = withoutSecrets(response, this.#secrets)
     const body = this.#watched(call, sentAt, head, response.body)
     if (isGood(head)) return read(head, requestIdOf(head), filtered(body, this.#secrets))
-    const problem = this.#errorBody(await wholeBody(body))
-    const failure = failureOf(call.method, call.path, { ...head, body: problem })
+    const whole = Buffer.from(await wholeBody(body))
+    // only people read an error; it may quote a part of the credential
+    const text = whole.byteLength > MAX_PROBLEM_BYTES ? '' : this.#secrets.message(whole.toString())
+    const failure = failureOf(call.method, call.path, head, text)
     const { status, headers } = head
     const { waitMs, source } = waitOf(headers, nextWait, this.#world.now(), this.#world.random())
     const isRefused = isRateRefusal(failure)
@@ -222,12 +224,6 @@ export class Transport {
     const health = isTimeout(error) && !isCut ? 'overloaded' : 'faulty'
     this.#governor.answered({ kind: kindOf(call), sentAt, headers: {}, health })
     return isCut && call.method === 'GET' ? outOfTime(error) : error
-  }
-
-  /** Only people read an error; it may quote a part of the credential. */
-  #errorBody(body: Uint8Array): Uint8Array {
-    if (body.byteLength > MAX_PROBLEM_BYTES) return new Uint8Array()
-    return Buffer.from(this.#secrets.message(Buffer.from(body).toString('utf8')))
   }
 
   /** `count`: the number of this wait, or of this fault, within the request. */

@@ -34,23 +34,17 @@ type Place =
   | 'end'
 
 /** The next state after each character that does not begin a value. */
-const TURNS: Readonly<Record<Place, ReadonlyMap<string, Place>>> = {
-  root: new Map([['{', 'key or end']]),
-  'key or end': new Map([['}', 'end']]),
-  key: new Map(),
-  colon: new Map([[':', 'value']]),
-  value: new Map(),
-  'comma or end': new Map([
-    [',', 'key'],
-    ['}', 'end'],
-  ]),
-  'row or end': new Map([[']', 'comma or end']]),
-  row: new Map(),
-  'comma or end of rows': new Map([
-    [',', 'row'],
-    [']', 'comma or end'],
-  ]),
-  end: new Map(),
+const TURNS: Readonly<Record<Place, Readonly<Record<string, Place>>>> = {
+  root: { '{': 'key or end' },
+  'key or end': { '}': 'end' },
+  key: {},
+  colon: { ':': 'value' },
+  value: {},
+  'comma or end': { ',': 'key', '}': 'end' },
+  'row or end': { ']': 'comma or end' },
+  row: {},
+  'comma or end of rows': { ',': 'row', ']': 'comma or end' },
+  end: {},
 }
 
 /** The states in which a value may begin: a name, a value or a row. */
@@ -168,7 +162,7 @@ export class RowScanner {
       this.#rowsBegin = this.#read + at
       return this.#turn('row or end', sign, at)
     }
-    const next = TURNS[this.#place].get(sign)
+    const next = TURNS[this.#place][sign]
     if (next === undefined) return this.#begin(text, at)
     if (sign === ']') {
       this.#rowsEnd = this.#read + at + 1

@@ -17,7 +17,7 @@ export interface GovernorOptions {
   /** When the run must be over, milliseconds since the epoch. */
   readonly deadline: number
   /** What an earlier run learned. */
-  readonly learned?: Learned
+  readonly learned?: Learned | undefined
 }
 
 /** How a request ended. */

@@ -175,14 +175,9 @@ export class Pacer {
     this.#isRefusalUnevaluated = false
     const isContradicted = contradictionOf(this.#bucket) >= CONTRADICTED
     this.#contradicted = isContradicted ? this.#contradicted + 1 : 0
-    if (this.#contradicted >= MOST_CONTRADICTED) this.#startAgain(now)
-  }
-
-  /**
-   * Forgets the limit. Refusals that do not depend on the rate, such as those of an overloaded
-   * gateway, look like an ever lower limit: the rate would fall without end.
-   */
-  #startAgain(now: number): void {
+    if (this.#contradicted < MOST_CONTRADICTED) return
+    // Refusals that do not depend on the rate, such as those of an overloaded gateway, look like an
+    // ever lower limit: the rate would fall without end. So the limit is forgotten.
     this.#bucket = unknownBucket(now)
     this.#limit = undefined
     this.#contradicted = 0
