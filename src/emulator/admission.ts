@@ -9,20 +9,20 @@ export type Role = (typeof ROLES)[number]
 
 export type Keys = Readonly<Record<Role, string>>
 
-/** The fixed keys of the stand-in platform. */
-export const DEFAULT_KEYS: Keys = {
-  owner: 'demo-owner-key',
-  manager: 'demo-manager-key',
-  member: 'demo-member-key',
-  guest: 'demo-guest-key',
-}
-
 /** The keys of an organisation of the platform, counted from 1: those of others end with its number. */
 export function keysOf(organisation: number): Keys {
-  const { owner, manager, member, guest } = DEFAULT_KEYS
   const end = organisation === 1 ? '' : `-${organisation}`
-  return { owner: owner + end, manager: manager + end, member: member + end, guest: guest + end }
+  const keyOf = (role: Role): string => `demo-${role}-key${end}`
+  return {
+    owner: keyOf('owner'),
+    manager: keyOf('manager'),
+    member: keyOf('member'),
+    guest: keyOf('guest'),
+  }
 }
+
+/** The fixed keys of the stand-in platform. */
+export const DEFAULT_KEYS: Keys = keysOf(1)
 
 /** The number of the organisation in an `authorization` header, which the platform may not have. */
 export function organisationOf(authorization: string | null): number {
@@ -60,14 +60,12 @@ export interface RateLimit {
   readonly rate: number
   /** Requests at once after a rest. */
   readonly burst: number
-  /** How a 429 states the wait. */
-  readonly limitStyle: 'retry-after' | 'none'
   /** Milliseconds since the epoch. A clock that stands still never refills. */
   readonly now: () => number
 }
 
 /** A token bucket per role; a refused request takes no token and is answered with 429. */
-export function createLimiter({ rate, burst, limitStyle, now }: RateLimit) {
+export function createLimiter({ rate, burst, now }: RateLimit) {
   const buckets = new Map<Role, { readonly tokens: number; readonly at: number }>()
   return (context: Context<Env>, role: Role): void => {
     const at = now()
@@ -76,8 +74,7 @@ export function createLimiter({ rate, burst, limitStyle, now }: RateLimit) {
     const tokens = Math.min(burst, before.tokens + refill)
     buckets.set(role, { tokens: tokens >= 1 ? tokens - 1 : tokens, at })
     if (tokens >= 1) return
-    const seconds = Math.ceil((1 - tokens) / rate)
-    if (limitStyle === 'retry-after') context.header('retry-after', `${seconds}`)
+    context.header('retry-after', `${Math.ceil((1 - tokens) / rate)}`)
     throw new HTTPException(429, { message: 'the rate limit of this credential' })
   }
 }

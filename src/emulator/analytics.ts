@@ -46,7 +46,10 @@ export function addAnalytics(app: Hono<Env>, { organisation, now }: Platform): v
     isGrouped(context, null)
     const limit = limitIn(context, 100) ?? 20
     const from = placeAfterCursor(context, organisation)
-    return context.body(userPageBody(organisation, range, limit, from), 200, JSON_TYPE)
+    const { rows, ...paging } = userPage(organisation, openDays(organisation, range), limit, from)
+    const meta = metaOf(organisation, range, paging)
+    const body = Buffer.from(asciiOf(`{"data":[${rows.join(',')}],"meta":${meta}}`))
+    return context.body(body, 200, JSON_TYPE)
   })
 }
 
@@ -77,18 +80,6 @@ function* dayChunks(
     }
   }
   yield `],"meta":${metaOf(organisation, range)}}`
-}
-
-function userPageBody(
-  organisation: Organisation,
-  range: DayRange,
-  limit: number,
-  from: number,
-): Uint8Array<ArrayBuffer> {
-  const days = openDays(organisation, range)
-  const { rows, ...paging } = userPage(organisation, days, limit, from)
-  const meta = metaOf(organisation, range, paging)
-  return Buffer.from(asciiOf(`{"data":[${rows.join(',')}],"meta":${meta}}`))
 }
 
 /**

@@ -45,7 +45,7 @@ export interface RequestRecord extends Pick<InterceptedRequest, 'host' | 'number
 
 export interface AppOptions extends Platform {
   readonly limit: RateLimit | null
-  readonly intercept: Intercept | null
+  readonly intercept: Intercept
   readonly record: (request: RequestRecord) => void
 }
 
@@ -58,9 +58,7 @@ export function createApp(options: AppOptions): { app: Hono<Env>; sessions: Sess
     const number = (served += 1)
     const requestId = `req_${number.toString(16).padStart(8, '0')}`
     context.set('requestId', requestId)
-    await (options.intercept === null
-      ? next()
-      : interceptWith(options.intercept, context, number, next))
+    await interceptWith(options.intercept, context, number, next)
     const { headers, status } = context.res
     if (!headers.has('date')) headers.set('date', new Date(options.now()).toUTCString())
     if (!headers.has('x-request-id')) headers.set('x-request-id', requestId)

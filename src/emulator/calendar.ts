@@ -1,8 +1,5 @@
 import { addDays, dayOf, daysBetween, startOf, type Day } from '../lib/days.ts'
 
-/** The first day of the API's history. */
-export const HISTORY_BEGINS = '2026-01-14'
-
 /**
  * The days of special events, counted from the first day, so that every history has
  * the same ones.

@@ -3,8 +3,8 @@ import { SKILLS, SLASH_COMMANDS, type DelegationLevel, type Model } from './cata
 import {
   extensionCounts,
   hookCounts,
-  languageCounts,
   namedCounts,
+  ranked,
   serverCounts,
   toolCounts,
   type DayTotals,
@@ -127,7 +127,7 @@ function productivityRow(totals: DayTotals): string {
     files_created: totals.filesCreated,
     files_edited: every(9, workDay) ? spellExponent(filesEdited) : filesEdited,
     by_extension: extensionCounts(totals).map(([extension, count]) => ({ extension, count })),
-    by_language: languageCounts(totals).map(([language, count]) => ({ language, count })),
+    by_language: ranked(totals.languages).map(([language, count]) => ({ language, count })),
     git_commits: every(5, workDay) ? spellFraction(commits) : commits,
     git_prs_created: totals.pullRequests,
   })

@@ -183,11 +183,6 @@ export function hookCounts({ hooks }: DayTotals): object[] {
   })
 }
 
-/** Files touched per language; the sum is created plus edited. */
-export function languageCounts({ languages }: DayTotals): Counted[] {
-  return ranked(languages)
-}
-
 /** Files touched per extension; the same sum. */
 export function extensionCounts({ languages, workDay }: DayTotals): Counted[] {
   const counts = new Tally<string>()
@@ -223,7 +218,7 @@ function spread(counts: Tally<string>, total: number, names: Weights, key: numbe
 }
 
 /** Most first, then by name; members without any left out. */
-function ranked(counts: ReadonlyMap<string, number>): Counted[] {
+export function ranked(counts: ReadonlyMap<string, number>): Counted[] {
   return [...counts]
     .filter(([, count]) => count > 0)
     .sort(([a, countA], [b, countB]) => countB - countA || (a < b ? -1 : 1))

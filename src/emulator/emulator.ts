@@ -2,12 +2,12 @@ import { getRequestListener } from '@hono/node-server'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 
-import { parseDay } from '../lib/days.ts'
+import { HISTORY_START, parseDay } from '../lib/days.ts'
 import { messageOf, UsageError } from '../lib/errors.ts'
 import { checkAboveZero, checkWhole } from '../lib/numbers.ts'
 import { keysOf, organisationOf, type Keys } from './admission.ts'
 import { createApp, type Intercept, type RequestRecord } from './app.ts'
-import { HISTORY_BEGINS } from './calendar.ts'
+import { remembered } from './day-totals.ts'
 import { createOrganisation, type PlantedAnomaly } from './people.ts'
 import type { Host } from './requests.ts'
 
@@ -39,8 +39,6 @@ export interface EmulatorOptions {
   readonly rate?: number | undefined
   /** Requests at once after a rest. @default `rate`, at least 1 */
   readonly burst?: number | undefined
-  /** How a 429 states the wait. @default 'retry-after' */
-  readonly limitStyle?: 'retry-after' | 'none'
   /** @default 'org_demo' */
   readonly orgId?: string
   /**
@@ -95,8 +93,8 @@ const HOST = '127.0.0.1'
  */
 export async function startEmulator(options: EmulatorOptions): Promise<Emulator> {
   const { now, orgId = 'org_demo', interrupt = true } = options
-  const { areSteady = false, firstDay = HISTORY_BEGINS, anomalies = [] } = options
-  const { rate, limitStyle = 'retry-after', intercept = null } = options
+  const { areSteady = false, firstDay = HISTORY_START, anomalies = [] } = options
+  const { rate, intercept = () => undefined } = options
   const seed = checkWhole('seed', options.seed ?? 1, 0)
   const people = {
     users: checkWhole('users', options.users ?? 40, 1),
@@ -106,8 +104,7 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
   }
   const count = checkWhole('organisations', options.organisations ?? 1, 1, 100_000)
   const burst = checkWhole('burst', options.burst ?? Math.max(1, Math.ceil(rate ?? 1)), 1)
-  const limit =
-    rate === undefined ? null : { rate: checkAboveZero('rate', rate), burst, limitStyle, now }
+  const limit = rate === undefined ? null : { rate: checkAboveZero('rate', rate), burst, now }
   const remember = checkWhole('remember', options.remember ?? 1_000, 0)
   const requests: RequestRecord[] = []
   const record = (request: RequestRecord): void => {
@@ -121,15 +118,9 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
     const platform = { organisation, seed: own, now, canInterrupt: interrupt }
     return { organisation, ...createApp({ ...platform, limit, intercept, record }) }
   }
-  const first = create(1)
-  const created = new Map([[1, first]])
   /** The platform of an organisation, made when it is first asked. */
-  const platformOf = (asked: number): readonly [number, ReturnType<typeof create>] => {
-    const number = asked >= 1 && asked <= count ? asked : 1
-    const platform = created.get(number) ?? create(number)
-    created.set(number, platform)
-    return [number, platform]
-  }
+  const platformOf = remembered(create)
+  const first = platformOf(1)
   const servers: Server[] = []
   const close = async (): Promise<void> => {
     await Promise.all(servers.map(stop))
@@ -137,8 +128,8 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
   const serve = async (asked: Host, name: string, port = 0): Promise<string> => {
     const answer = getRequestListener((request) => {
       const named = organisationOf(request.headers.get('authorization'))
-      const [organisation, { app }] = platformOf(named)
-      return app.fetch(request, { host: asked, organisation })
+      const organisation = named >= 1 && named <= count ? named : 1
+      return platformOf(organisation).app.fetch(request, { host: asked, organisation })
     })
     const server = createServer((request, response) => void answer(request, response))
     const taken = await listen(server, checkWhole(name, port, 0, 65_535))

@@ -231,6 +231,7 @@ function messageOf(session: Session, id: string): object {
   if (index < 0) throw notFound('message', id)
   const role = entry(ROLES, index % ROLES.length)
   const createdAt = session.createdAt + index * 30_000
+  const source = derive(session.key, 0) + index / 4
   return {
     id,
     role,
@@ -241,13 +242,9 @@ function messageOf(session: Session, id: string): object {
     visibility: entry(['both', 'llm_only', 'user_only'], index % 3),
     isUserVisible: index % 3 !== 1,
     isError: index % 7 === 6,
-    ...(role === 'user' ? { userMessageSource: sourceOf(session.key, index) } : {}),
+    ...(role === 'user' ? { userMessageSource: entry(SOURCES, source % SOURCES.length) } : {}),
     ...(role === 'assistant' ? assistantFields(session.key, index) : {}),
   }
-}
-
-function sourceOf(key: number, index: number): string {
-  return entry(SOURCES, (derive(key, 0) + index / 4) % SOURCES.length)
 }
 
 function assistantFields(key: number, index: number): object {
