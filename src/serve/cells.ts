@@ -116,7 +116,7 @@ function nestedText(cell: NonNullable<Cell>, type: ColumnType): string {
 
 /** A cell as text: numbers exact and without trailing zeros, timestamps in ISO 8601, nested values as JSON. */
 export function cellText(cell: NonNullable<Cell>, type: ColumnType): string {
-  if (type.kind === 'timestamp') return isoTimestamp(scalarText(cell))
+  if (type.kind === 'timestamp') return scalarText(cell).replace(SPELLED_TIMESTAMP, '$1T$2Z')
   if (type.kind === 'interval') return isoDuration(cell)
   if (type.kind === 'decimal') return withoutZeros(scalarText(cell))
   return typeof cell === 'object' ? jsonText(cell, type) : String(cell)
@@ -159,10 +159,8 @@ function jsonStruct(
   return `{${texts.join(',')}}`
 }
 
-/** From `2026-01-14 01:02:03.5` or `… 01:02:03.5+00`; infinities and years BC stay as they are. */
-function isoTimestamp(text: string): string {
-  return text.replace(/^(\d{4,}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?)(?:\+00)?$/, '$1T$2Z')
-}
+/** `2026-01-14 01:02:03.5` or `… 01:02:03.5+00`; infinities and years BC stay as they are. */
+const SPELLED_TIMESTAMP = /^(\d{4,}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?)(?:\+00)?$/
 
 /** Months, days and seconds stay separate, as in DuckDB: `P1M-3DT7200.5S`. */
 function isoDuration(cell: NonNullable<Cell>): string {

@@ -22,28 +22,22 @@ export interface DocumentedModel {
 }
 
 /** A metric of the project, as the documentation shows it. */
-export type DocumentedMetric = Described & (MeasuredBy | DividedBy)
-
-interface Described {
+export type DocumentedMetric = {
   readonly name: string
   readonly label: string
   readonly unit: string
   readonly description: string
   readonly mistake: string
-}
-
-interface MeasuredBy {
-  readonly model: string
-  readonly expression: string
-  readonly grain: readonly string[]
-  /** Columns of the grain over whose values results may be added up. */
-  readonly adds_up_over: readonly string[]
-}
-
-interface DividedBy {
-  readonly numerator: string
-  readonly denominator: string
-}
+} & (
+  | {
+      readonly model: string
+      readonly expression: string
+      readonly grain: readonly string[]
+      /** Columns of the grain over whose values results may be added up. */
+      readonly adds_up_over: readonly string[]
+    }
+  | { readonly numerator: string; readonly denominator: string }
+)
 
 const tableRow = z.object({ schema: z.string(), name: z.string() })
 

@@ -1,4 +1,5 @@
 import { defineChart } from './chart.ts'
+import type { Row } from './data.ts'
 import { sum } from './view.ts'
 import {
   amount,
@@ -42,19 +43,8 @@ export const forecast = defineChart({
   },
 })
 
-function limitText({
-  day,
-  month_to_date,
-  p50,
-  credit_limit: limit,
-  exhaustion_day: end,
-}: {
-  readonly day: string
-  readonly month_to_date: number
-  readonly p50: number | null
-  readonly credit_limit: number | null
-  readonly exhaustion_day: string | null
-}): string {
+function limitText({ day, month_to_date, p50, ...forecast }: Row<'forecast_days'>): string {
+  const { credit_limit: limit, exhaustion_day: end } = forecast
   if (limit === null) return ''
   if (end !== null)
     return `; the limits of ${amount(limit)} ${end <= day ? 'were' : 'will be'} used up on ${dayText(end)}`

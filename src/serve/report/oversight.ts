@@ -48,14 +48,12 @@ export const anomalies = defineChart({
     const people = rows.filter(({ kind }) => kind !== KINDS.org)
     const days = sum(people.map(({ flags }) => flags))
     const last = people.at(-1)
-    return [
-      ...(org === undefined ? [] : [`The organisation ${usedText(org)}`]),
-      ...(last === undefined
-        ? []
-        : [
-            `${counted(days, 'day of a person is', 'days of people are')} far from usual (${days === 1 ? '' : 'last on '}${dayText(last.day)})`,
-          ]),
-    ].join('; ')
+    const texts = [
+      org && `The organisation ${usedText(org)}`,
+      last &&
+        `${counted(days, 'day of a person is', 'days of people are')} far from usual (${days === 1 ? '' : 'last on '}${dayText(last.day)})`,
+    ]
+    return texts.filter((text) => text !== undefined).join('; ')
   },
 })
 

@@ -155,18 +155,13 @@ export const readiness = defineChart({
     const known = last.filter((row) => row.pass_rate !== null)
     const others = last.length - known.length
     const share = sum(known.map((row) => row.passing)) / sum(known.map((row) => row.evaluated))
-    return capital(
-      [
-        ...(known.length === 0
-          ? []
-          : [
-              `${percent(share)} of criteria pass in the newest reports of ${repositoriesText(known.length)}`,
-            ]),
-        ...(others === 0
-          ? []
-          : [`the numbers of ${repositoriesText(others)} contradict each other`]),
-      ].join('; '),
-    )
+    const texts = [
+      known.length === 0
+        ? null
+        : `${percent(share)} of criteria pass in the newest reports of ${repositoriesText(known.length)}`,
+      others === 0 ? null : `the numbers of ${repositoriesText(others)} contradict each other`,
+    ]
+    return capital(texts.filter((text) => text !== null).join('; '))
   },
 })
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { messageOf, UsageError } from '../../lib/errors.ts'
-import type { Database } from '../../lib/duckdb.ts'
+import type { Database, Row } from '../../lib/duckdb.ts'
+import { grouped } from '../../lib/grouped.ts'
 import { statement } from '../../lib/package.ts'
 import { splitNames, suggestion } from '../../lib/text.ts'
 import type { DocumentedMetric } from '../docs/read.ts'
@@ -43,7 +44,8 @@ export async function readReport(request: ReportRequest): Promise<ReportData> {
 
 async function read(database: Database, request: ReportRequest): Promise<ReportData> {
   const { withPeople, version } = request
-  const known = await namesIn(database)
+  const all = await database.rows('select org_id from main.mart_data_health order by org_id')
+  const known = new Set(all.map(idOf))
   const asked = splitNames(request.organisations, known)
   const unknown = asked.find((name) => !known.has(name))
   if (unknown !== undefined) {
@@ -58,32 +60,24 @@ async function read(database: Database, request: ReportRequest): Promise<ReportD
   await database.run(statement('report/hides'))
   await database.run(statement('report/user_days'))
   const organisations = await database.rows('select * from chosen order by org_id')
-  const rows = new Map(organisations.map((row) => [idOf(row), emptyDatasets()]))
-  for (const name of DATASET_NAMES) {
-    const found = await database.rows(statement(`report/${name}`))
-    for (const row of found) rows.get(idOf(row))?.[name]?.push(row)
-  }
+  const datasets = new Map<string, ReadonlyMap<string, Row[]>>()
+  for (const name of DATASET_NAMES)
+    datasets.set(name, grouped(await database.rows(statement(`report/${name}`)), idOf))
   return reportData.parse({
     version,
     generatedAt: new Date(request.now).toISOString(),
     organisationsInWarehouse: known.size,
     withPeople,
     metrics: definitionsOf(request.metrics),
-    organisations: organisations.map((row) => ({ ...row, ...rows.get(idOf(row)) })),
+    organisations: organisations.map((row) => {
+      const own = [...datasets].map(([name, rows]) => [name, rows.get(idOf(row)) ?? []] as const)
+      return { ...row, ...Object.fromEntries(own) }
+    }),
   })
 }
 
-function idOf(row: Readonly<Record<string, unknown>>): string {
+function idOf(row: Row): string {
   return z.string().parse(row['org_id'])
-}
-
-function emptyDatasets(): Record<string, unknown[]> {
-  return Object.fromEntries(DATASET_NAMES.map((name) => [name, []]))
-}
-
-async function namesIn(database: Database): Promise<ReadonlySet<string>> {
-  const rows = await database.rows('select org_id from main.mart_data_health order by org_id')
-  return new Set(rows.map(idOf))
 }
 
 /** The metrics that charts and headlines show. */

@@ -105,8 +105,8 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
         x: 'active_days',
         y: 'users',
         inset: 0.5,
-        fill: fillOfDays,
-        title: titleOfDays,
+        fill: ({ active_days }: (typeof rows)[number]) => (active_days >= 12 ? COLOURS[0] : QUIET),
+        title: (row: (typeof rows)[number]) => `${row.active_days} days: ${row.users}`,
       }),
       Plot.ruleY([0]),
     ],
@@ -287,14 +287,6 @@ function weeksOf(rows: readonly { readonly week_number: number }[]): number[] {
 
 function everyFourth(place: number): string {
   return place % 4 === 0 ? String(place) : ''
-}
-
-function fillOfDays({ active_days }: { readonly active_days: number }): string {
-  return (active_days >= 12 ? COLOURS[0] : QUIET) ?? QUIET
-}
-
-function titleOfDays(row: { readonly active_days: number; readonly users: number }): string {
-  return `${row.active_days} days: ${row.users}`
 }
 
 /** The repositories with the lowest readiness; more than eight lines look alike. */
