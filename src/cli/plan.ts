@@ -4,6 +4,7 @@ import { dayOf } from '../lib/days.ts'
 import { entitySelection, type SyncSelection } from '../pipeline/sync.ts'
 import { ownHooks } from '../extract/entities/hooks.ts'
 import { planEntities, type EntityPlan } from '../extract/entities/sync.ts'
+import { LandingDatabase } from '../extract/land/raw-writer.ts'
 import { ledgerOnceOpened } from '../extract/open-ledger.ts'
 import { planSync, type FetchTask } from '../extract/plan/sync-plan.ts'
 import type { Ledger } from '../lake/ledger.ts'
@@ -46,7 +47,8 @@ async function plansOf(
   const known = await readOrganisations(dataFolder)
   const isFleet = known.size === 0 || hosts.length > 1
   const all = isFleet ? hosts.map(({ name }) => name) : [...known.keys()]
-  return mapLimit(selection.organisations ?? all, ORGANISATIONS_AT_ONCE, async (name) => {
+  await using database = new LandingDatabase(dataFolder)
+  return await mapLimit(selection.organisations ?? all, ORGANISATIONS_AT_ONCE, async (name) => {
     const { orgId, skewMs } = known.get(name) ?? { orgId: null, skewMs: 0 }
     const ledger: Ledger = orgId === null ? new Map() : await ledgerOnceOpened(dataFolder, orgId)
     const windowSizes = await learnedSizes.read(dataFolder, orgId ?? '')
@@ -54,7 +56,7 @@ async function plansOf(
     const when = { today: dayOf(there), now: there }
     const tasks = planSync(ledger, { ...selection, ...when, windowSizes })
     const appUrl = hosts.find((each) => each.name === name)?.appUrl ?? null
-    const lake = { dataFolder, orgId: orgId ?? '', recorder: { intervals: ledger } }
+    const lake = { dataFolder, orgId: orgId ?? '', recorder: { intervals: ledger }, database }
     const wanted = entitySelection({ config }, { appUrl }, selection)
     const own = await ownHooks(wanted, dataFolder, { orgId, name })
     const entities = await planEntities(lake, own)

@@ -208,6 +208,5 @@ function saidOf(served: number | null): string {
 }
 
 function timeOf(ms: number): string {
-  const time = new Date(ms)
-  return Number.isNaN(time.getTime()) ? 'no time' : time.toISOString().slice(0, 19) + 'Z'
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`
 }

@@ -76,21 +76,12 @@ export async function ledgerOnceOpened(dataFolder: string, orgId: string): Promi
   return ledger
 }
 
-/** Differences between the lake and the ledger. */
-interface Differences extends Reading {
-  readonly inLake: readonly RawDay[]
-  /** Versions in the lake that the ledger does not know. */
-  readonly unknownFiles: readonly Interval[]
-}
-
-async function compare(
-  dataFolder: string,
-  orgId: string,
-  journal: JournalState,
-): Promise<Differences> {
+/** The differences between the lake and the ledger. */
+async function compare(dataFolder: string, orgId: string, journal: JournalState) {
   const inLake = await rawDays(dataFolder, orgId)
   const days = unrecordedDays(dataFolder, orgId, inLake, journal)
   const reading = await readDays(dataFolder, orgId, days, journal)
+  /** Versions in the lake that the ledger does not know. */
   const unknownFiles = reading.found.filter(({ resource, day, file }) => {
     return journal.intervals.get(intervalKey(resource, day))?.file !== file
   })
@@ -169,14 +160,6 @@ function mayHoldNewer({ versions }: RawDay, { file, versions: known }: Interval)
   return versions.length > known
 }
 
-/** What the lake holds of some days, and how that differs from the ledger. */
-interface Reading {
-  readonly found: readonly Interval[]
-  /** Intervals that no version in the lake supports. */
-  readonly gone: readonly Interval[]
-  readonly damaged: readonly DamagedFile[]
-}
-
 /**
  * Reads days from the lake: every version is opened and verified; those that fail belong in
  * quarantine. The newest verified version counts: the ledger's, if none landed after it. If a
@@ -189,10 +172,11 @@ async function readDays(
   orgId: string,
   days: readonly RawDay[],
   journal: JournalState,
-): Promise<Reading> {
+) {
   const { verified, damaged } = await verifyDays(dataFolder, orgId, days, journal.intervals)
   const verifiedOf = grouped(verified, ({ resource, day }) => intervalKey(resource, day))
   const found: Interval[] = []
+  /** Intervals that no version in the lake supports. */
   const gone: Interval[] = []
   for (const each of days) {
     const { resource, day } = each

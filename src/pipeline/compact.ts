@@ -27,10 +27,6 @@ export interface Merged extends Pick<MergeTask, 'orgId' | 'resource' | 'month'> 
   readonly bytesAfter: number
 }
 
-interface CompactOutcome extends StageResult {
-  readonly merged: readonly Merged[]
-}
-
 /** Plans the merges of `compact`. Changes nothing, and needs no lock. */
 export async function planOfMerges(dataFolder: string, now: number): Promise<MergeTask[]> {
   const tasks = await mapLimit(await organisationsInLake(dataFolder), 1, (orgId) =>
@@ -46,7 +42,7 @@ async function planOf(dataFolder: string, orgId: string, now: number): Promise<M
 }
 
 /** Merges the raw files of past months. Base already has one file per month. */
-export async function compact(context: RunContext): Promise<CompactOutcome> {
+export async function compact(context: RunContext) {
   const { config, world } = context
   await reconcileLedgers(context)
   const merged: Merged[] = []
@@ -59,7 +55,7 @@ export async function compact(context: RunContext): Promise<CompactOutcome> {
       missing += done.missing
     }
   })
-  const outcome = world.signal.aborted
+  const outcome: StageResult = world.signal.aborted
     ? { exitCode: ExitCode.deferred, problems: [asError(world.signal.reason)] }
     : { exitCode: ExitCode.complete, problems: [] }
   return { ...downgradeToPartial(missing, outcome), merged }

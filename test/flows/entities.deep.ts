@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { ENTITY_RESOURCES, type EntityResource } from '../../src/lake/resources.ts'
 import { planEntities } from '../../src/extract/entities/sync.ts'
+import { LandingDatabase } from '../../src/extract/land/raw-writer.ts'
 import { readStatus } from '../../src/serve/status.ts'
 import { entityRows } from '../../src/lake/intervals.ts'
 import { writeAtomic } from '../../src/lib/files.ts'
@@ -126,10 +127,9 @@ it('a plan of entity resources lists the requests without sending any', async ()
       areNamed: false,
       organisationOfHookEvents: null,
     }
-    const plans = await planEntities(
-      { dataFolder: data, orgId: 'org_demo', recorder: recorder },
-      selection,
-    )
+    await using database = new LandingDatabase(data)
+    const lake = { dataFolder: data, orgId: 'org_demo', recorder, database }
+    const plans = await planEntities(lake, selection)
     return Object.fromEntries(plans.map(({ resource, what }) => [resource, what]))
   }
   expect(await plan()).toEqual({

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { removedSoon } from '../../src/extract/entities/session-ids.ts'
 import { planEntities } from '../../src/extract/entities/sync.ts'
+import { LandingDatabase } from '../../src/extract/land/raw-writer.ts'
 import { writeAtomic } from '../../src/lib/files.ts'
 import { temporaryFolder } from '../support/helpers.ts'
 import { DAY, night, NIGHT, platform, type Platform } from './entities-night.ts'
@@ -68,7 +69,9 @@ it('a plan has no more requests for sessions than a night sends', async () => {
   const data = await temporaryFolder()
   const ids = Array.from({ length: MOST_A_NIGHT + 1 }, (_, at) => `s-${at}`)
   await writeAtomic(join(data, 'seeds', 'sessions.csv'), ['session_id', ...ids].join('\n'))
-  const lake = { dataFolder: data, orgId: 'org_demo', recorder: { intervals: new Map() } }
+  await using database = new LandingDatabase(data)
+  const recorder = { intervals: new Map() }
+  const lake = { dataFolder: data, orgId: 'org_demo', recorder, database }
   const resources = ['sessions'] as const
   expect(await planEntities(lake, { ...NOTHING, resources })).toEqual([
     { resource: 'sessions', what: '501 due, at most 500 a night', requests: 500 },

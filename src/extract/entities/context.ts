@@ -15,18 +15,13 @@ export interface EntitySelection {
   readonly areNamed: boolean
   /** Sessions to request even if they are not due. */
   readonly sessions: readonly string[]
-  readonly messages: readonly MessageId[]
+  readonly messages: readonly { readonly sessionId: string; readonly messageId: string }[]
   /** Request the whole history again. */
   readonly refetch: boolean
   /** The organisation that owns the hook events; see `organisationOf`. Empty: one of several, not set. */
   readonly organisationOfHookEvents: string | null
   /** The key for placeholders of secrets; null: use the key stored in the data folder. */
   readonly redactionKey?: string | null
-}
-
-interface MessageId {
-  readonly sessionId: string
-  readonly messageId: string
 }
 
 /** What entities are landed with, with or without the network. */

@@ -3,14 +3,14 @@ import { z } from 'zod'
 import { dayShape } from '../../lake/ledger-line.ts'
 import type { Day } from '../../lib/days.ts'
 import type { EntityResource } from '../../lake/resources.ts'
-import { literal, type Database, type Row } from '../../lib/duckdb.ts'
+import { literal, type Row } from '../../lib/duckdb.ts'
 import type { Warn } from '../../lib/world.ts'
 import { versionPath } from '../../lake/layout.ts'
 import { rowsSql } from '../../lake/merged.ts'
 import type { Ledger } from '../../lake/ledger.ts'
 import { mapOf, stateFile } from '../../lake/state-file.ts'
 import { statement, fill } from '../../lib/package.ts'
-import { LandingDatabase } from '../land/raw-writer.ts'
+import type { LandingDatabase } from '../land/raw-writer.ts'
 import type { RawRow } from '../../lake/raw-days.ts'
 
 /** Whose lake is read. */
@@ -18,8 +18,8 @@ export interface LakeOf {
   readonly dataFolder: string
   readonly orgId: string
   readonly recorder: { readonly intervals: Ledger }
-  /** Reads it; default: a database that is opened for each statement. */
-  readonly database?: LandingDatabase
+  /** Reads it. */
+  readonly database: LandingDatabase
 }
 
 /** The text of a column; empty where it has none. */
@@ -28,24 +28,20 @@ export function textIn(row: Row, column: string): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** The items of a resource that have landed, on whatever day. */
-interface KnownItems {
-  /** Whether exactly this item has landed. */
-  readonly has: (row: RawRow) => boolean
-  /** Whether an item with this key has landed, even with other content. */
-  readonly hasKey: (key: string) => boolean
-}
-
-/** `key`: the JSON path of what identifies an item. */
-export async function knownItems(
-  lake: LakeOf,
-  resource: EntityResource,
-  key: string,
-): Promise<KnownItems> {
+/**
+ * The items of a resource that have landed, on whatever day. `key`: the JSON path of what identifies
+ * an item.
+ */
+export async function knownItems(lake: LakeOf, resource: EntityResource, key: string) {
   const rows = await askLake(lake, resource, 'known_items', { key: literal(key) })
   const hashes = new Set(rows.map((row) => textIn(row, 'hash')))
   const keys = new Set(rows.map((row) => textIn(row, 'key')))
-  return { has: ({ item }) => hashes.has(hash('sha256', item)), hasKey: (key) => keys.has(key) }
+  return {
+    /** Whether exactly this item has landed. */
+    has: ({ item }: RawRow): boolean => hashes.has(hash('sha256', item)),
+    /** Whether an item with this key has landed, even with other content. */
+    hasKey: (key: string): boolean => keys.has(key),
+  }
 }
 
 /**
@@ -65,10 +61,7 @@ export async function askLake(
   )
   if (files.length === 0) return []
   const sql = fill(statement(`lake/${name}`), { ...values, rows: rowsSql(files) })
-  const ask = (connection: Database): Promise<readonly Row[]> => connection.rows(sql)
-  if (database !== undefined) return database.use(ask)
-  await using own = new LandingDatabase(dataFolder)
-  return await own.use(ask)
+  return database.use((connection) => connection.rows(sql))
 }
 
 /** By resource. */

@@ -66,25 +66,17 @@ function idsOf(computers: readonly Computer[]): string[] {
   return computers.map((computer) => fieldOf(computer, 'id')).filter(isId)
 }
 
-/** The samples of a computer in the lake. */
-interface KnownSamples {
-  /** The time of the last one, milliseconds since the epoch. */
-  readonly last: number | undefined
-  /** Samples with a later time, which a wrong clock gave them, or with none: their texts. */
-  readonly others: ReadonlySet<unknown>
-}
-
-/** By computer. */
-async function knownSamples(context: EntityContext): Promise<ReadonlyMap<string, KnownSamples>> {
+/** The samples in the lake, by computer. */
+async function knownSamples(context: EntityContext) {
   const rows = await askLake(context, RESOURCE, 'known_samples')
   return new Map(
-    rows.map(({ last_ms: last, others, ...row }) => [
-      computerOf(textIn(row, 'path')),
-      {
-        last: last == null ? undefined : Number(last),
-        others: new Set(Array.isArray(others) ? others : []),
-      },
-    ]),
+    rows.map(({ last_ms, others, ...row }) => {
+      /** The time of the last one, milliseconds since the epoch. */
+      const last = last_ms == null ? undefined : Number(last_ms)
+      /** Samples with a later time, which a wrong clock gave them, or with none: their texts. */
+      const later = new Set<unknown>(Array.isArray(others) ? others : [])
+      return [computerOf(textIn(row, 'path')), { last, others: later }] as const
+    }),
   )
 }
 

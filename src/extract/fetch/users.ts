@@ -98,8 +98,9 @@ async function openPagination(
     pagination.landedPages = await context.writer.landedPages(resource.name, day)
   if (first === undefined) return pagination
   const age = nowThere(context) - first.origin.fetchedAt
-  const isLost = buffer.hasKnownPages && !isAsLanded(pagination)
-  if (Math.abs(age) > MAX_AGE_MS || isLost) startAgain(pagination)
+  const landed = pagination.landedPages?.pages
+  const isAsLanded = buffer.sums.every(({ sha256 }, page) => sha256 === landed?.[page]?.sha256)
+  if (Math.abs(age) > MAX_AGE_MS || (buffer.hasKnownPages && !isAsLanded)) startAgain(pagination)
   else
     context.world.emit({
       type: 'pagination.resumed',
@@ -107,11 +108,6 @@ async function openPagination(
       pages: buffer.pages,
     })
   return pagination
-}
-
-/** Whether all pages so far equal the pages that the day last landed with. */
-function isAsLanded({ buffer, landedPages }: Pagination): boolean {
-  return buffer.sums.every(({ sha256 }, page) => sha256 === landedPages?.pages[page]?.sha256)
 }
 
 /** A cursor may expire between runs: if one is refused, the day starts again, once. */
@@ -141,13 +137,12 @@ const MAX_IDLE_PAGES = 50
 
 async function requestPages(context: FetchContext, pagination: Pagination): Promise<void> {
   const { buffer } = pagination
-  if (!buffer.isComplete && !(await addPages(context, pagination)))
-    return requestPages(context, pagination)
-  // also if the buffer was complete: a run may have been killed between its last page and this
-  const { landedPages } = pagination
-  const hasFewerPages = landedPages !== null && buffer.pages < landedPages.pages.length
-  if (hasFewerPages && !(await restoreEqualPages(context, pagination)))
-    return requestPages(context, pagination)
+  const hasFewerPages = (): boolean => buffer.pages < (pagination.landedPages?.pages.length ?? 0)
+  const isWhole =
+    (buffer.isComplete || (await addPages(context, pagination))) &&
+    // also if the buffer was complete: a run may have been killed between its last page and this
+    (!hasFewerPages() || (await restoreEqualPages(context, pagination)))
+  if (!isWhole) await requestPages(context, pagination)
 }
 
 /** Adds the pages that follow those in the buffer. @returns as `restoreEqualPages` does. */

@@ -63,11 +63,7 @@ async function landWindow(
   days: readonly Day[],
 ): Promise<void> {
   const range = rangeOf(days)
-  const query = {
-    range,
-    ...(resource.groupBy === undefined ? {} : { groupBy: resource.groupBy }),
-    isDivisible: days.length > 1,
-  }
+  const query = { range, groupBy: resource.groupBy, isDivisible: days.length > 1 }
   const rows = new RowBuffer(bufferPath(context, resource.name, range.first, 'rows'))
   try {
     const taker = takerOf(days, range, rows)

@@ -18,8 +18,6 @@ export interface LandedInterval extends LandedDay {
   readonly witness?: string | null
 }
 
-type MissingDay = Pick<Interval, 'resource' | 'day'>
-
 /** Records intervals in the ledger of one organisation during a run, and emits events. */
 export class IntervalRecorder {
   readonly #ledger: LedgerFile
@@ -61,7 +59,10 @@ export class IntervalRecorder {
   }
 
   /** Calls `report` with each month of these days once all of them have landed or failed. */
-  reportMonths(missing: readonly MissingDay[], report: (month: string) => void): void {
+  reportMonths(
+    missing: readonly Pick<Interval, 'resource' | 'day'>[],
+    report: (month: string) => void,
+  ): void {
     for (const { resource, day } of missing) {
       const keys = this.#missing.get(monthOf(day)) ?? new Set()
       this.#missing.set(monthOf(day), keys.add(intervalKey(resource, day)))
@@ -105,8 +106,9 @@ export class IntervalRecorder {
   async failed(resource: string, days: readonly Day[], error: unknown): Promise<void> {
     const known = days.map((day) => this.#known(resource, day))
     const { plannedAt: refusedAt, isForced } = this.#confirmation
+    const isRefusal = error instanceof ApiError && REFUSALS.includes(error.status)
     const isKept = ({ day, fetchedAt }: Interval): boolean =>
-      !isForced && isRefusal(error) && fetchedAt !== null && isOld(day, refusedAt)
+      !isForced && isRefusal && fetchedAt !== null && isOld(day, refusedAt)
     const failed = known.filter((interval) => !isKept(interval))
     const kept = known.filter(isKept)
     await this.#ledger.record([
@@ -181,10 +183,6 @@ export class IntervalRecorder {
 
 /** Statuses meaning that the day is not served, whatever the credential or time. */
 const REFUSALS = [400, 404, 410]
-
-function isRefusal(error: unknown): boolean {
-  return error instanceof ApiError && REFUSALS.includes(error.status)
-}
 
 function afterFailure(known: Interval, error: unknown): Interval {
   return {

@@ -1,14 +1,8 @@
 import { versionPath } from '../../lake/layout.ts'
-import type { Interval } from '../../lake/ledger.ts'
+import { isSettled, type Interval } from '../../lake/ledger.ts'
 import { readRows } from '../../lake/raw-days.ts'
 import type { FetchContext } from '../context.ts'
-import {
-  isConfirmed,
-  needsVolumeCheck,
-  isVolumeAnomaly,
-  sizeOf,
-  type VolumeAnomaly,
-} from '../plan/volume-anomaly.ts'
+import { isConfirmed, sizeOf, type VolumeAnomaly } from '../plan/volume-anomaly.ts'
 import type { Resource } from '../../lake/resources.ts'
 import type { LandedDay, ServedDay } from './raw-writer.ts'
 
@@ -44,18 +38,21 @@ export async function landDays<T extends SizedDay>(
   return landed
 }
 
-/** The volume anomaly that needs confirmation; null if there is none. */
+/**
+ * The volume anomaly that needs confirmation; null if there is none. A settled day that changed is one
+ * if it became empty, or less than half as large.
+ */
 async function anomalyOf(
   context: FetchContext,
   resource: Resource,
   { day, content, size, rowCount = content.count }: SizedDay,
 ): Promise<VolumeAnomaly | null> {
   const known = context.recorder.interval(resource.name, day)
-  if (!needsVolumeCheck(known, content.digest)) return null
+  if (known === undefined || !isSettled(known) || known.digest === content.digest) return null
   const sizeBefore = await landedSize(context, resource, known)
   const served = { digest: content.digest, rowCount, seenAt: content.last.fetchedAt }
-  const anomaly = { known, served, sizeBefore, size }
-  return isVolumeAnomaly(anomaly) ? anomaly : null
+  const isMuchSmaller = (rowCount === 0 && known.rowCount !== 0) || 2 * size < sizeBefore
+  return isMuchSmaller ? { known, served, sizeBefore, size } : null
 }
 
 /** The sum of the size field in the lake, else the row count that the ledger has. */

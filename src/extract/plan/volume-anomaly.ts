@@ -1,5 +1,5 @@
 import { fieldOf } from '../../client/index.ts'
-import { isSettled, type Interval, type PendingConfirmation } from '../../lake/ledger.ts'
+import type { Interval, PendingConfirmation } from '../../lake/ledger.ts'
 
 /** A second request sooner than this may hit the same temporary fault. */
 const CONFIRMED_AFTER_MS = 3_600_000
@@ -23,16 +23,6 @@ export interface VolumeAnomaly {
   readonly served: PendingConfirmation
   readonly sizeBefore: number
   readonly size: number
-}
-
-/** Whether changed rows may need confirmation: the day is settled and its digest differs. */
-export function needsVolumeCheck(known: Interval | undefined, digest: string): known is Interval {
-  return known !== undefined && isSettled(known) && known.digest !== digest
-}
-
-/** Whether a day became suspiciously small: empty, or less than half. */
-export function isVolumeAnomaly({ known, served, sizeBefore, size }: VolumeAnomaly): boolean {
-  return (served.rowCount === 0 && known.rowCount !== 0) || 2 * size < sizeBefore
 }
 
 /**
