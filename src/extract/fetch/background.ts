@@ -1,64 +1,46 @@
+import PQueue from 'p-queue'
+
+const AT_ONCE = 2
+const MOST_WAITING = 32
+
 /**
- * Processes items while the platform is asked for more. Items that arrive when all workers are
+ * Processes items while the platform is asked for more. Items that arrive when both workers are
  * busy wait, and are then processed together. The next `add` and `ended` throw its errors.
  */
 export class Background<T> {
-  readonly #options: BackgroundOptions<T>
-  readonly #underWay = new Set<Promise<void>>()
+  readonly #work: (items: readonly T[]) => Promise<void>
+  readonly #queue = new PQueue({ concurrency: AT_ONCE })
   #waiting: T[] = []
   #failure: { readonly error: unknown } | undefined
 
-  constructor(options: BackgroundOptions<T>) {
-    this.#options = options
+  constructor(work: (items: readonly T[]) => Promise<void>) {
+    this.#work = work
   }
 
   /** Queues an item; resolves when the next one may be added. @throws an error of earlier work. */
   async add(item: T): Promise<void> {
     this.#throwFailure()
     this.#waiting.push(item)
-    this.#begin()
-    while (this.#isFull()) await Promise.race(this.#underWay)
+    if (this.#waiting.length === 1) void this.#queue.add(() => this.#processWaiting())
+    if (this.#waiting.length >= MOST_WAITING) await this.#queue.onSizeLessThan(1)
   }
 
   /** Resolves when all work has ended. @throws an error of the work. */
   async ended(): Promise<void> {
-    while (this.#underWay.size > 0) await Promise.all(this.#underWay)
+    await this.#queue.onIdle()
     this.#throwFailure()
   }
 
-  #begin(): void {
-    if (this.#waiting.length === 0 || this.#underWay.size >= this.#options.atOnce) return
+  async #processWaiting(): Promise<void> {
     const items = this.#waiting
     this.#waiting = []
-    const done = this.#options
-      .work(items)
-      .catch((error: unknown) => {
-        this.#failure ??= { error }
-        this.#waiting = []
-      })
-      .finally(() => {
-        this.#underWay.delete(done)
-        this.#begin()
-      })
-    this.#underWay.add(done)
-  }
-
-  #isFull(): boolean {
-    const { sizeOf, mostWaiting } = this.#options
-    return this.#waiting.reduce((sum, item) => sum + sizeOf(item), 0) > mostWaiting
+    if (this.#failure !== undefined) return
+    await this.#work(items).catch((error: unknown) => {
+      this.#failure ??= { error }
+    })
   }
 
   #throwFailure(): void {
     if (this.#failure !== undefined) throw this.#failure.error
   }
-}
-
-interface BackgroundOptions<T> {
-  /** Works on items together. */
-  readonly work: (items: readonly T[]) => Promise<void>
-  /** Maximum number of concurrent calls of `work`. */
-  readonly atOnce: number
-  readonly sizeOf: (item: T) => number
-  /** `add` waits while the waiting items are larger than this in total. */
-  readonly mostWaiting: number
 }

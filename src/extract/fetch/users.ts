@@ -21,7 +21,7 @@ import { dayOfRow, nowThere, originOf, ownAnswer, type FetchContext } from '../c
 import { Background } from './background.ts'
 import { abortsRun, isForbidden } from './failures.ts'
 import type { LandedInterval } from '../land/interval-recorder.ts'
-import { landDays } from '../land/land-days.ts'
+import { landDays, type SizedDay } from '../land/land-days.ts'
 import { DAY_TOTALS, type Resource } from '../../lake/resources.ts'
 import { fetchRange } from './window.ts'
 
@@ -39,19 +39,16 @@ interface Pagination {
   landedPages: PageSums | null
 }
 
-/** Maximum users in memory of days that wait to land. A day counts as its users plus 1/32 of this. */
-const MOST_WAITING = 16_384
+/** A day whose pages are complete. It does not hold its users, who may be many. */
+interface PaginatedDay extends SizedDay, Pick<Pagination, 'resource' | 'buffer' | 'landedPages'> {
+  readonly rowCount: number
+}
 
 /** Lands days whose pages are complete, while others are requested. */
-export type LandingQueue = Background<Pagination>
+export type LandingQueue = Background<PaginatedDay>
 
 export function landingQueue(context: FetchContext): LandingQueue {
-  return new Background({
-    work: (days) => landPaginations(context, days),
-    atOnce: 2,
-    sizeOf: ({ users }) => MOST_WAITING / 32 + users.size,
-    mostWaiting: MOST_WAITING,
-  })
+  return new Background((days) => landPaginations(context, days))
 }
 
 /**
@@ -76,7 +73,7 @@ export async function fetchUsersDay(
     return context.recorder.failed(resource.name, [day], error)
   }
   context.breaker.succeeded(resource.name)
-  await landing.add(pagination)
+  await landing.add(paginatedDay(pagination))
 }
 
 /** Pages further apart than this are not one snapshot of the day. */
@@ -149,6 +146,7 @@ async function requestPages(context: FetchContext, pagination: Pagination): Prom
 async function addPages(context: FetchContext, pagination: Pagination): Promise<boolean> {
   const { resource, day, buffer, users } = pagination
   const id = idOf(context, pagination)
+  const range = { first: day, last: day }
   const witness = totalsVersion(context.recorder.intervals, day)
   const requestPage = async (query: AnalyticsQuery): Promise<UsersPage> =>
     ownAnswer(
@@ -160,11 +158,14 @@ async function addPages(context: FetchContext, pagination: Pagination): Promise<
       ),
     )
   let idle = 0
-  for await (const page of userPages(requestPage, { first: day, last: day }, buffer.cursors)) {
+  for await (const page of userPages(requestPage, range, buffer.cursors)) {
     if (page.rows !== null) {
       if (!(await restoreEqualPages(context, pagination))) return false
       const before = users.size
-      for (const user of usersOfPage(page, page.rows, day)) users.add(user)
+      for (const [ordinal, row] of page.rows.entries()) {
+        dayOfRow(page, row, ordinal, range) // throws for a row of another day
+        users.add(userOf(row))
+      }
       idle = users.size > before ? 0 : idle + 1
       if (page.hasMore && idle >= MAX_IDLE_PAGES) throw endless(page)
     }
@@ -176,15 +177,7 @@ async function addPages(context: FetchContext, pagination: Pagination): Promise<
   return true
 }
 
-/** The users on a page of one day. A row without a user counts as a user of its own. */
-function usersOfPage(answer: AnswerOrigin, rows: readonly ServedRow[], day: Day): string[] {
-  return rows.map((row, ordinal) => {
-    dayOfRow(answer, row, ordinal, { first: day, last: day })
-    return userOf(row)
-  })
-}
-
-/** The key that a row of `/users` is counted by: its user id, or its text if it has none. */
+/** What a row of `/users` is counted by: its user id; without one, its text, as a user of its own. */
 function userOf({ text, value }: ServedRow): string {
   const id = fieldOf(value, 'user_id')
   if (typeof id === 'number' || typeof id === 'boolean') return String(id)
@@ -233,23 +226,21 @@ function endless({ request, requestId }: AnswerOrigin): ContradictionError {
   )
 }
 
+function paginatedDay({ resource, day, buffer, landedPages, users }: Pagination): PaginatedDay {
+  const content =
+    landedPages === null ? buffer.content : { ...buffer.content, ...digestAndCountOf(landedPages) }
+  const rowCount = landedPages?.users ?? users.size
+  return { resource, day, content, rowCount, size: rowCount, buffer, landedPages }
+}
+
 /** Lands days whose pages have all come, those of one resource together. */
-async function landPaginations(context: FetchContext, all: readonly Pagination[]): Promise<void> {
+async function landPaginations(context: FetchContext, all: readonly PaginatedDay[]): Promise<void> {
   const { recorder } = context
   const [first] = all
   if (first === undefined) return
   const { resource } = first
   const paginations = all.filter((each) => each.resource === resource)
-  const served = paginations.map((pagination) => {
-    const { day, buffer, landedPages, users } = pagination
-    const content =
-      landedPages === null
-        ? buffer.content
-        : { ...buffer.content, ...digestAndCountOf(landedPages) }
-    const rowCount = landedPages?.users ?? users.size
-    return { day, content, rowCount, size: rowCount, buffer, landedPages }
-  })
-  const landed = await landDays(context, resource, served)
+  const landed = await landDays(context, resource, paginations)
   const intervals: LandedInterval[] = []
   for (const { buffer, landedPages, ...each } of landed) {
     const { day, content, file, rowCount: users } = each

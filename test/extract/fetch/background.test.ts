@@ -6,8 +6,8 @@ interface Begun {
   readonly end: (error?: Error) => void
 }
 
-/** Work of which two run at a time; the test ends each. An item's size is the length of its name. */
-function background(mostWaiting: number): { behind: Background<string>; begun: Begun[] } {
+/** Work of which two run at a time; the test ends each. */
+function background(): { behind: Background<string>; begun: Begun[] } {
   const begun: Begun[] = []
   const work = (items: readonly string[]): Promise<void> =>
     new Promise((resolve, reject) => {
@@ -17,20 +17,14 @@ function background(mostWaiting: number): { behind: Background<string>; begun: B
       }
       begun.push({ items, end })
     })
-  const behind = new Background<string>({
-    work,
-    atOnce: 2,
-    sizeOf: ({ length }) => length,
-    mostWaiting,
-  })
-  return { behind, begun }
+  return { behind: new Background<string>(work), begun }
 }
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 describe('background work', () => {
   it('starts at once while a slot is free; waiting items are then processed together', async () => {
-    const { behind, begun } = background(10)
+    const { behind, begun } = background()
     for (const item of ['a', 'b', 'c', 'd']) await behind.add(item)
     expect(begun.map(({ items }) => items)).toEqual([['a'], ['b']])
     begun[1]?.end()
@@ -42,16 +36,17 @@ describe('background work', () => {
     await ended
   })
 
-  it('accepts another item only while the waiting items are small enough', async () => {
-    const { behind, begun } = background(3)
-    for (const item of ['a', 'b', 'ccc']) await behind.add(item)
+  it('accepts another item only while fewer than 32 items wait', async () => {
+    const { behind, begun } = background()
+    const waiting = Array.from({ length: 31 }, (_, at) => `w${at}`)
+    for (const item of ['a', 'b', ...waiting]) await behind.add(item)
     let isAdded = false
-    const added = behind.add('d').then(() => (isAdded = true))
+    const added = behind.add('last').then(() => (isAdded = true))
     await turn()
     expect(isAdded).toBe(false)
     begun[0]?.end()
     await added
-    expect(begun.map(({ items }) => items)).toEqual([['a'], ['b'], ['ccc', 'd']])
+    expect(begun.map(({ items }) => items)).toEqual([['a'], ['b'], [...waiting, 'last']])
     const ended = behind.ended()
     begun[1]?.end()
     begun[2]?.end()
@@ -59,7 +54,7 @@ describe('background work', () => {
   })
 
   it('rejects further items after a failure, and reports the failure once all work has ended', async () => {
-    const { behind, begun } = background(10)
+    const { behind, begun } = background()
     for (const item of ['failing', 'slow', 'waiting']) await behind.add(item)
     begun[0]?.end(new Error('no room on the disk'))
     await turn()
