@@ -27,9 +27,6 @@ export async function exportMarts(context: RunContext, target: ExportTarget): Pr
   )
 }
 
-/** What the caller chooses of a report. */
-type ReportChoice = Pick<ReportRequest, 'organisations' | 'withPeople' | 'now' | 'signal'>
-
 /**
  * Writes a report on the published warehouse of a data folder to `path`.
  *
@@ -37,7 +34,7 @@ type ReportChoice = Pick<ReportRequest, 'organisations' | 'withPeople' | 'now' |
  */
 export async function reportOn(
   dataFolder: string,
-  choice: ReportChoice,
+  choice: Pick<ReportRequest, 'organisations' | 'withPeople' | 'now' | 'signal'>,
   format: ReportFormat,
   path: string,
 ): Promise<WrittenReport> {

@@ -99,12 +99,10 @@ async function attempt(run: Run, resource: EntityResource): Promise<string> {
 /** How a resource is planned, without a request, and fetched. */
 interface Entity {
   /** What a sync would request, and the minimum number of requests. */
-  readonly plan: (lake: LakeOf, selection: EntitySelection) => Promise<Planned>
+  readonly plan: (lake: LakeOf, selection: EntitySelection) => Promise<Omit<EntityPlan, 'resource'>>
   /** Returns an error if part of it was not available. */
   readonly fetch: (run: Run) => Promise<unknown>
 }
-
-type Planned = Omit<EntityPlan, 'resource'>
 
 const ENTITIES: Record<EntityResource, Entity> = {
   hook_events: {
