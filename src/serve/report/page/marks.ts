@@ -157,8 +157,6 @@ export function lines(
     .filter(({ series }) => series !== COMPARED)
     .sort((a, b) => Number(stroke(b) === QUIET) - Number(stroke(a) === QUIET))
   const compared = points.filter(({ series }) => series === COMPARED)
-  const title = ({ at, value, series }: Point): string =>
-    `${nameText(series)}\n${placeText(at)}: ${amount(value)}`
   return {
     ends: names.slice(0, COLOURS.length).flatMap((series) => {
       const value = last.get(series)?.value ?? null
@@ -169,7 +167,7 @@ export function lines(
       Plot.lineY(compared, { x: 'at', y: 'value', stroke, strokeDasharray: '4 3' }),
       Plot.lineY(own, { x: 'at', y: 'value', z: 'series', stroke, strokeWidth: 1.75 }),
       Plot.dot(own, { x: 'at', y: 'value', fill: stroke, r: dotOf(own.length) }),
-      Plot.tip(points, Plot.pointer({ x: 'at', y: 'value', title, fill: 'var(--card)' })),
+      Plot.tip(points, Plot.pointer({ x: 'at', y: 'value', title: tipText, fill: 'var(--card)' })),
     ],
   }
 }
@@ -180,8 +178,9 @@ function dotOf(points: number): number {
   return points > 200 ? 0 : 1.5
 }
 
-function placeText(at: Date | number): string {
-  return at instanceof Date ? at.toISOString().slice(0, 10) : String(at)
+function tipText({ at, value, series }: Point): string {
+  const place = at instanceof Date ? at.toISOString().slice(0, 10) : String(at)
+  return `${nameText(series)}\n${place}: ${amount(value)}`
 }
 
 function ranked(last: ReadonlyMap<string, Point>): string[] {
@@ -206,8 +205,7 @@ export function timeBars(
         insetLeft: 0.5,
         insetRight: 0.5,
         order: [...names],
-        title: ({ at, value, series }: Point) =>
-          `${nameText(series)}\n${placeText(at)}: ${amount(value)}`,
+        title: tipText,
       }),
       Plot.ruleY([0]),
     ],
