@@ -1,6 +1,7 @@
 import { grouped } from '../lib/grouped.ts'
 import { join, relative } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
+import { HISTORY_START, type Day } from '../lib/days.ts'
 import type { Warn } from '../lib/world.ts'
 import { sha256AsLanded } from '../lake/merged.ts'
 import { someOf } from '../lib/text.ts'
@@ -29,6 +30,7 @@ import {
   type VerifiedVersions,
 } from './land/verify-versions.ts'
 import { finishMerges } from '../lake/merge-files.ts'
+import { isAnalytics } from '../lake/resources.ts'
 
 /** A ledger, and its intervals whose file is not in the lake. */
 export interface OpenLedger {
@@ -283,6 +285,28 @@ export async function forgetMissing(
   await ledger.forget(missing)
   warn(
     `files of ${orgId} are in the ledger but not in the lake: ${listedDays(missing)}; these days are missing again`,
+  )
+}
+
+/**
+ * Forgets failed days that are not over at the platform, or from before its history: a run with a
+ * wrong clock recorded them, and nothing would request them until their date.
+ */
+export async function forgetImpossible(
+  orgId: string,
+  ledger: LedgerFile,
+  today: Day,
+  warn: Warn,
+): Promise<void> {
+  const isImpossible = ({ resource, day }: Interval): boolean =>
+    day < HISTORY_START || day > today || (day === today && isAnalytics(resource))
+  const found = [...ledger.intervals.values()].filter(
+    (interval) => interval.file === null && isImpossible(interval),
+  )
+  if (found.length === 0) return
+  await ledger.forget(found)
+  warn(
+    `a run with a wrong clock recorded days of ${orgId} as failed that are not over, or from before the history: ${listedDays(found)}; they are forgotten`,
   )
 }
 

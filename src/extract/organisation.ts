@@ -44,7 +44,13 @@ import {
 import { RawWriter, type LandingDatabase } from './land/raw-writer.ts'
 import { quarantineDamagedEntities } from './damaged-files.ts'
 import { removePageBuffersExcept } from './land/buffer-paths.ts'
-import { forgetMissing, openLedger, stillMissing, type OpenLedger } from './open-ledger.ts'
+import {
+  forgetImpossible,
+  forgetMissing,
+  openLedger,
+  stillMissing,
+  type OpenLedger,
+} from './open-ledger.ts'
 import { daysOf, planSync, type FetchTask, type PlanOptions } from './plan/sync-plan.ts'
 import { DAY_TOTALS, isOfUsers, RESOURCES, type Resource } from '../lake/resources.ts'
 import type { ConfirmationRule } from './plan/volume-anomaly.ts'
@@ -189,6 +195,7 @@ async function landDue(
   const { client, world, dataFolder, runId, concurrency, database, plan, listeners } = options
   const warn = warner(world)
   await forgetMissing(orgId, ledger, missing, warn)
+  await forgetImpossible(orgId, ledger, identity.today, warn)
   const now = world.now() + identity.skewMs
   const savedSizes = (await learnedSizes.read(dataFolder, orgId)) ?? new Map()
   const when = { today: identity.today, now }
@@ -275,6 +282,7 @@ async function fetchTasks(
       if (isOfUsers(resource.name)) await verifyPagesConsistent(context, landing, resource)
   } finally {
     await landing.ended()
+    await recorder.endRefusals()
   }
 }
 
@@ -320,6 +328,7 @@ async function failDue(
     if (isKnown && resource !== 'hook_events')
       await recorder.failed(resource, [dayOf(now)], failure)
   }
+  await recorder.endRefusals()
   return recorder.counts
 }
 

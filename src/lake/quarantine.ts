@@ -117,7 +117,8 @@ export async function quarantine(
 }
 
 /**
- * Removes a damaged version from the manifest of a merged file; the other versions stay. Puts a
+ * Removes a damaged version from the manifest of a merged file; the other versions stay, and the
+ * manifest keeps the checksum of the undamaged file, so that their rows are verified too. Puts a
  * copy of the file, with a manifest of the damaged versions, into another folder.
  *
  * @returns the path of the copy.
@@ -134,7 +135,7 @@ async function takeOut({ merged, version }: MergedPlace, folder: string): Promis
   }
   await writeManifest(copy, { sha256, versions: [...before, version], replaces: [] })
   const versions = merged.versions.filter((each) => each !== version)
-  if (versions.length > 0) await writeManifest(merged.path, { ...merged, sha256, versions })
+  if (versions.length > 0) await writeManifest(merged.path, { ...merged, versions })
   else {
     await removeFile(merged.path)
     await removeFile(manifestOf(merged.path))

@@ -53,6 +53,7 @@ export function diskFault(error: unknown): AppError | undefined {
   const code = codeOf(error)
   const fault = FAULTS.find((each) => each.code === code || each.words.test(error.message))
   if (fault === undefined) return diskFault(error.cause)
+  if (error instanceof AppError && error.message.startsWith(fault.what)) return error
   return new AppError(`${fault.what}: ${messageOf(error)}`, {
     hint: 'Fix that and run again: what has landed is kept, and what was published is unchanged.',
     cause: error,

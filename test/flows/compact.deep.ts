@@ -1,9 +1,11 @@
-import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { loadConfig } from '../../src/config/config.ts'
 import { startEmulator, type Emulator } from '../../src/emulator/emulator.ts'
+import { damageOfVersion } from '../../src/extract/land/verify-versions.ts'
+import { quarantine } from '../../src/lake/quarantine.ts'
 import { rawDays } from '../../src/lake/raw-days.ts'
 import { LedgerFile } from '../../src/lake/ledger.ts'
 import { ledgerAsOf } from '../../src/lake/point-in-time.ts'
@@ -257,4 +259,19 @@ it('a damaged part of a merged file makes only the versions in it missing', asyn
   await sync(contextOf(merged), {})
   const again = await LedgerFile.read(merged, ORG)
   expect(again.get(`users/${RESTATED[0]}`)).toMatchObject({ status: 'landed' })
+})
+
+it('after one damaged version of a merged file was found, the others are still verified', async () => {
+  const { merged } = await twoFolders()
+  const [name = ''] = (await rawFiles(merged)).filter((each) => /^users.*date=2026-01\//.test(each))
+  await truncate(join(merged, 'lake', 'raw', name), 400)
+  const ledger = await LedgerFile.read(merged, ORG)
+  const damageOf = async (date: string) => {
+    const { file = null, sha256 = null } = ledger.get(`users/${date}`) ?? {}
+    const version = { resource: 'users', day: day(date), file: file ?? '' }
+    return damageOfVersion(merged, ORG, version, sha256)
+  }
+  const found = await damageOf('2026-01-18')
+  if (found !== undefined) await quarantine(merged, ORG, found)
+  expect([found, await damageOf('2026-01-19')]).not.toContain(undefined)
 })

@@ -28,6 +28,8 @@ export class IntervalRecorder {
   readonly #outcomes = new Map<string, 'landed' | 'failed'>()
   /** By month, the keys of missing intervals that have neither landed nor failed yet. */
   readonly #missing = new Map<string, Set<string>>()
+  /** Refused rechecks of old days. */
+  readonly #refusals: { resource: string; days: readonly Day[]; error: unknown }[] = []
   #onMonthComplete: (month: string) => void = () => undefined
 
   constructor(ledger: LedgerFile, orgId: string, world: World, confirmation: ConfirmationRule) {
@@ -99,32 +101,59 @@ export class IntervalRecorder {
   }
 
   /**
-   * Records failed days. A day that has landed stays landed if its recheck fails. If the platform
-   * refuses an old day that the user did not request, its recheck counts as done: the platform
-   * may drop old days.
+   * Records failed days. A day that has landed stays landed if its recheck fails. Whether a refused
+   * recheck of an old day failed is only known at the end of the requests (`endRefusals`).
    */
   async failed(resource: string, days: readonly Day[], error: unknown): Promise<void> {
     const known = days.map((day) => this.#known(resource, day))
-    const { plannedAt: refusedAt, isForced } = this.#confirmation
+    const { plannedAt, isForced } = this.#confirmation
     const isRefusal = error instanceof ApiError && REFUSALS.includes(error.status)
-    const isKept = ({ day, fetchedAt }: Interval): boolean =>
-      !isForced && isRefusal && fetchedAt !== null && isOld(day, refusedAt)
-    const failed = known.filter((interval) => !isKept(interval))
-    const kept = known.filter(isKept)
-    await this.#ledger.record([
-      ...failed.map((interval) => afterFailure(interval, error)),
-      ...kept.map((interval) => ({ ...afterFailure(withoutPending(interval), error), refusedAt })),
-    ])
+    const mayBeGone = ({ day, fetchedAt }: Interval): boolean =>
+      !isForced && isRefusal && fetchedAt !== null && isOld(day, plannedAt)
+    const old = known.filter(mayBeGone)
+    if (old.length > 0) this.#refusals.push({ resource, days: old.map(({ day }) => day), error })
+    await this.#failed(
+      resource,
+      known.filter((interval) => !mayBeGone(interval)),
+      error,
+    )
+  }
+
+  /**
+   * Records the refused rechecks of old days. If the platform answered for another day of the
+   * resource in this run, they count as done, because it may drop old days; if it refused them all,
+   * they failed.
+   */
+  async endRefusals(): Promise<void> {
+    for (const { resource, days, error } of this.#refusals.splice(0)) {
+      const known = days.map((day) => this.#known(resource, day))
+      const isAnswered = this.#of(resource).some(
+        ({ day }) => this.#outcomes.get(intervalKey(resource, day)) === 'landed',
+      )
+      if (isAnswered) await this.#kept(resource, known, error)
+      else await this.#failed(resource, known, error)
+    }
+  }
+
+  async #failed(resource: string, known: readonly Interval[], error: unknown): Promise<void> {
+    await this.#ledger.record(known.map((interval) => afterFailure(interval, error)))
     const why = { error: messageOf(error), requestId: requestIdOf(error) }
-    for (const { day } of failed) {
+    for (const { day } of known) {
       this.#world.emit({ type: 'interval.failed', orgId: this.#orgId, resource, day, ...why })
       this.#ended(resource, day, 'failed')
     }
-    for (const { day, rowCount } of kept) this.#finished(resource, day, 'unchanged', rowCount ?? 0)
-    const [first, last] = [kept[0], kept.at(-1)]
+  }
+
+  async #kept(resource: string, known: readonly Interval[], error: unknown): Promise<void> {
+    const refusedAt = this.#confirmation.plannedAt
+    await this.#ledger.record(
+      known.map((interval) => ({ ...afterFailure(withoutPending(interval), error), refusedAt })),
+    )
+    for (const { day, rowCount } of known) this.#finished(resource, day, 'unchanged', rowCount ?? 0)
+    const [first, last] = [known[0], known.at(-1)]
     if (first === undefined || last === undefined) return
     const range = first === last ? first.day : `${first.day} to ${last.day}`
-    const message = `${resource} ${range} of ${this.#orgId}: what has landed is kept, but the platform no longer serves it: ${why.error}`
+    const message = `${resource} ${range} of ${this.#orgId}: what has landed is kept, but the platform no longer serves it: ${messageOf(error)}`
     this.#world.emit({ type: 'warning', message })
   }
 
