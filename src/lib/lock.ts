@@ -1,20 +1,22 @@
 import { randomUUID } from 'node:crypto'
-import { stat } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
+import { open, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { LockedError } from './errors.ts'
-import type { Warn, World } from './world.ts'
-import { fence, removeFile, removeTemporariesOf } from './files.ts'
+import { Worker } from 'node:worker_threads'
+import { z } from 'zod'
+import { LockedError, messageOf } from './errors.ts'
 import {
-  startHeartbeat,
-  create,
-  look,
-  isHeldBy,
-  ownerNow,
-  replace,
-  type Owner,
-  type Seen,
-} from './lease.ts'
+  createWhole,
+  fence,
+  isMissing,
+  removeFile,
+  removeTemporariesOf,
+  unlessFolder,
+  writeAtomic,
+} from './files.ts'
+import { jsonObject } from './json.ts'
 import { thisPlace, thisProcess, vitalsOf, type Place } from './place.ts'
+import type { Warn, World } from './world.ts'
 
 export interface Lease {
   /** True if the last holder ended without releasing the lease. */
@@ -69,7 +71,7 @@ export async function lockFile(path: string, options: LeaseOptions): Promise<Lea
   const { runId, world, place = thisPlace() } = options
   const since = new Date(world.now()).toISOString()
   const owner = { ...thisProcess(place), runId, since, token: randomUUID() }
-  const isFree = await create(path, owner)
+  const isFree = await createWhole(path, textOf(owner))
   const wasLeft = !isFree && (await takeOver(path, owner, { ...options, place }))
   await removeTemporariesOf(path)
   return hold(path, owner, wasLeft, options)
@@ -78,32 +80,33 @@ export async function lockFile(path: string, options: LeaseOptions): Promise<Lea
 /** Renews the lease until it is released. */
 function hold(path: string, owner: Owner, wasLeft: boolean, options: LeaseOptions): Lease {
   const { world, warn, onLost, beatMs: everyMs = BEAT_MS, folder = dirname(path) } = options
-  const { token } = owner
   const confirm = (): void => {
-    if (isHeldBy(owner, path)) return
-    const error = takenOver(owner, ownerNow(path), world.now())
+    const present = textNow(path)
+    if (present === textOf(owner)) return
+    const error = takenOver(owner, ownerIn(present), world.now())
     onLost?.(error)
     throw error
   }
-  const confirmQuietly = (): void => {
+  const heartbeat = startHeartbeat(path, owner.token, everyMs)
+  heartbeat.on('message', () => {
     try {
       confirm()
     } catch {
       // `confirm` has called `onLost`, and the next commit throws.
     }
-  }
-  const onError = ({ message }: Error): void => {
-    warn(`the lease ${path} is no longer renewed: ${message}`)
-  }
-  const heartbeat = startHeartbeat({ path, token, everyMs, onLost: confirmQuietly, onError })
+  })
+  heartbeat.on('error', (error) => {
+    warn(`the lease ${path} is no longer renewed: ${messageOf(error)}`)
+  })
   const unfence = fence(folder, confirm)
   return {
     wasLeft,
     confirm,
     release: async () => {
       unfence()
-      await heartbeat.stop()
-      if (isHeldBy(owner, path)) await removeFile(path)
+      heartbeat.removeAllListeners('message')
+      await heartbeat.terminate()
+      if (textNow(path) === textOf(owner)) await removeFile(path)
     },
   }
 }
@@ -125,10 +128,11 @@ async function takeOver(path: string, owner: Owner, options: Taking): Promise<bo
     const left = await look(path)
     refuseLive(left, options)
     if (left !== undefined && (await staysSilent(path, left, options))) {
-      await replace(path, owner)
+      // a new file, so that the last holder cannot renew it when it wakes up
+      await writeAtomic(path, textOf(owner))
       return true
     }
-    if (await create(path, owner)) return false
+    if (await createWhole(path, textOf(owner))) return false
     throw inUse(await look(path), options.world.now())
   } finally {
     await right.release()
@@ -218,4 +222,107 @@ export function describeOwner({ runId, pid, host, since }: Owner, now: number): 
 function inWords(minutes: number): string {
   if (minutes < 1) return 'less than a minute'
   return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+}
+
+/** The holder of a lease: the content of its file. */
+type Owner = Readonly<z.output<typeof ownerShape>>
+
+/** A lease file as it was read. */
+interface Seen {
+  /** Undefined if a crash cut the file off. */
+  readonly owner: Owner | undefined
+  /** When it was last renewed, by the clock of its file system, milliseconds since the epoch. */
+  readonly beatAt: number
+  /** Changes with every renewal. */
+  readonly mark: string
+}
+
+/**
+ * Reads a lease file; undefined if there is none. Opens it each time, so that a network file
+ * system reads it again. @throws UsageError if the path is a folder.
+ */
+async function look(path: string): Promise<Seen | undefined> {
+  try {
+    const file = await open(path, 'r')
+    try {
+      const { ino, mtimeNs, mtimeMs } = await file.stat({ bigint: true })
+      const text = await file.readFile('utf8')
+      return { owner: ownerIn(text), beatAt: Number(mtimeMs), mark: `${ino} ${mtimeNs} ${text}` }
+    } finally {
+      await file.close()
+    }
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    return unlessFolder(path)(error)
+  }
+}
+
+/** The content of a lease file; empty if there is none. Synchronous, so that the next commit follows immediately. */
+function textNow(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if (isMissing(error)) return ''
+    throw error
+  }
+}
+
+function textOf(owner: Owner): string {
+  return `${JSON.stringify(owner)}\n`
+}
+
+function ownerIn(text: string): Owner | undefined {
+  return ownerShape.safeParse(jsonObject(text)).data
+}
+
+/** Earlier versions did not write the place and the token. */
+const ownerShape = z.object({
+  pid: z.number().int().positive(),
+  host: z.string(),
+  boot: z.string().nullable().default(null),
+  pidNamespace: z.string().nullable().default(null),
+  begun: z.string().nullable(),
+  runId: z.string(),
+  since: z.string(),
+  /** Unique for each time a lease is taken, which run ids may not be. */
+  token: z.string().default(''),
+})
+
+/**
+ * Renews a lease: writes the first byte of its file again, so that the file system
+ * sets the modification time by its own clock. Checks the token in the same opened
+ * file, so that it never renews the lease of another owner. The program is a string,
+ * because its file would have different names in the sources and in the package.
+ */
+const PROGRAM = `
+const { closeSync, openSync, readFileSync, writeSync } = require('node:fs')
+const { parentPort, workerData } = require('node:worker_threads')
+const { path, token, everyMs } = workerData
+setInterval(() => {
+  let file
+  try {
+    file = openSync(path, 'r+')
+    const text = readFileSync(file, 'utf8')
+    if (text.includes(token)) writeSync(file, text.slice(0, 1), 0)
+    else parentPort.postMessage('lost')
+  } catch (error) {
+    // Any other error may pass, such as a full disk or an unreachable server.
+    if (error.code === 'ENOENT') parentPort.postMessage('lost')
+  } finally {
+    if (file !== undefined) closeSync(file)
+  }
+}, everyMs)
+`
+
+/** Renews a lease in its own thread, which neither a long loop nor a queue for the disk delays. */
+function startHeartbeat(path: string, token: string, everyMs: number): Worker {
+  const thread = new Worker(PROGRAM, {
+    eval: true,
+    workerData: { path, token, everyMs },
+    execArgv: [],
+    env: {},
+    name: 'heartbeat',
+  })
+  thread.unref()
+  return thread
 }
