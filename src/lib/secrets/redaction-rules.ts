@@ -73,53 +73,35 @@ const step: Rule = { id: 'id', name: 'id', status: 'id', error: 'text', installS
  * a name for secrets, and otherwise loses what looks like a secret. In enterprise controls,
  * every string and number at an undocumented place is a secret.
  */
-export const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
-  [
-    'enterprise_controls',
-    {
-      revision: 'number',
-      settings,
-      user: { id: 'id', email: 'id', name: 'text' },
-      updatedAt: 'id',
+export const RULES: Rule = {
+  enterprise_controls: {
+    revision: 'number',
+    settings,
+    user: { id: 'id', email: 'id', name: 'text' },
+    updatedAt: 'id',
+  },
+  usage_limits: { userLimits: [{ email: 'id' }] },
+  // documented, because a criterion may have a name for secrets, like `secret_scanning`
+  readiness_reports: {
+    repoUrl: 'id',
+    branch: 'id',
+    commitHash: 'id',
+    modelUsed: { id: 'id', reasoningEffort: 'id' },
+    apps: { '*': { description: 'text' } },
+    report: { '*': { rationale: 'text', numerator: {}, denominator: {} } },
+  },
+  computers: { name: 'id', hostname: 'id', remoteUser: 'id', provisioningSteps: [step] },
+  sessions: {
+    sessionSettings: {
+      model: 'id',
+      specModeModel: 'id',
+      tags: [{ name: 'id' }],
+      enabledToolIds: ['id'],
+      disabledToolIds: ['id'],
     },
-  ],
-  ['usage_limits', { userLimits: [{ email: 'id' }] }],
-  [
-    // documented, because a criterion may have a name for secrets, like `secret_scanning`
-    'readiness_reports',
-    {
-      repoUrl: 'id',
-      branch: 'id',
-      commitHash: 'id',
-      modelUsed: { id: 'id', reasoningEffort: 'id' },
-      apps: { '*': { description: 'text' } },
-      report: { '*': { rationale: 'text', numerator: {}, denominator: {} } },
-    },
-  ],
-  ['computers', { name: 'id', hostname: 'id', remoteUser: 'id', provisioningSteps: [step] }],
-  [
-    'sessions',
-    {
-      sessionSettings: {
-        model: 'id',
-        specModeModel: 'id',
-        tags: [{ name: 'id' }],
-        enabledToolIds: ['id'],
-        disabledToolIds: ['id'],
-      },
-    },
-  ],
-  ['messages', { vendorCThoughtSignature: 'id' }],
-  [
-    'hook_events',
-    {
-      input: {
-        hook_event_name: 'id',
-        session_id: 'id',
-        cwd: 'id',
-        message: 'text',
-        reason: 'id',
-      },
-    },
-  ],
-])
+  },
+  messages: { vendorCThoughtSignature: 'id' },
+  hook_events: {
+    input: { hook_event_name: 'id', session_id: 'id', cwd: 'id', message: 'text', reason: 'id' },
+  },
+}

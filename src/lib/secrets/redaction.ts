@@ -95,7 +95,7 @@ const OPEN: Place = {
 }
 
 function placeOf(resource: string): Place {
-  return { ...OPEN, rule: RULES.get(resource), isClosed: resource === 'enterprise_controls' }
+  return { ...OPEN, rule: ruleOf(RULES, resource), isClosed: resource === 'enterprise_controls' }
 }
 
 /**
