@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { constants, existsSync } from 'node:fs'
-import { access, stat } from 'node:fs/promises'
+import { access } from 'node:fs/promises'
 import type { Config, OrganisationConfig } from '../config/config.ts'
 import { AppError, asError, ExitCode, messageOf, UsageError } from '../lib/errors.ts'
 import { umaskOf } from '../lib/trust.ts'
@@ -146,7 +146,6 @@ function refuseMissing(dataFolder: string): void {
 async function checkWritable(dataFolder: string): Promise<void> {
   try {
     makeFolder(dataFolder)
-    if (!(await stat(dataFolder)).isDirectory()) throw new Error('it is not a folder')
     await access(dataFolder, constants.W_OK | constants.X_OK)
     keepOutOfGit(dataFolder)
   } catch (error) {
@@ -191,7 +190,7 @@ export function createObserver(options: ObserverOptions, terminal: Terminal) {
     emit,
     /** The runs up to this one, as it will have ended, for `meta.runs`. */
     runs: async (exitCode: ExitCode): Promise<RunRow[]> => {
-      const { records } = await readRunRecords(runsFolder)
+      const records = await readRunRecords(runsFolder)
       const earlier = records.filter((each) => each.run_id !== runId).map(ended)
       return [...earlier, summary(exitCode).record].map(runRow)
     },

@@ -1,22 +1,20 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { messageOf } from '../lib/errors.ts'
+import { ExitCode } from '../lib/errors.ts'
 import { listIfThere, pathSegment, writeAtomic } from '../lib/files.ts'
 
-/** How a run ended. `killed`: its record has no end. */
-const STATUSES = [
-  'killed',
-  'running',
-  'complete',
-  'partial',
-  'deferred',
-  'refused',
-  'checks_failed',
-  'locked',
-  'usage',
-  'failed',
-] as const
+/** How a run ended, by its exit code. */
+export const ENDS = {
+  [ExitCode.complete]: 'complete',
+  [ExitCode.unexpected]: 'failed',
+  [ExitCode.usage]: 'usage',
+  [ExitCode.partial]: 'partial',
+  [ExitCode.deferred]: 'deferred',
+  [ExitCode.credential]: 'refused',
+  [ExitCode.checksFailed]: 'checks_failed',
+  [ExitCode.locked]: 'locked',
+} as const
 
 const count = z.number().int().nonnegative()
 
@@ -41,8 +39,8 @@ const runRecord = z.object({
   run_id: z.string().min(1),
   command: z.string(),
   version: z.string(),
-  /** `running` until the end is written, which a killed run never does. */
-  status: z.enum(STATUSES),
+  /** `running` until the end is written. `killed`: the record has no end. */
+  status: z.enum([...Object.values(ENDS), 'running', 'killed']),
   /** ISO 8601, UTC, as every time here. */
   started_at: z.iso.datetime(),
   finished_at: z.iso.datetime().nullable(),
@@ -97,7 +95,6 @@ const runRecord = z.object({
 })
 
 export type RunRecord = z.infer<typeof runRecord>
-export type RunStatus = RunRecord['status']
 export type Days = z.infer<typeof days>
 
 /** The members of Days, in display order. */
@@ -113,22 +110,18 @@ export async function writeRunRecord(folder: string, record: RunRecord): Promise
   await writeAtomic(path, `${JSON.stringify(record, null, 2)}\n`)
 }
 
-/** Every run record of the folder, oldest first; none if it does not exist. */
-export async function readRunRecords(folder: string) {
+/** Every run record of the folder, oldest first; none if it does not exist. Leaves out other files. */
+export async function readRunRecords(folder: string): Promise<RunRecord[]> {
   const records: RunRecord[] = []
-  /** Files that are no run records, and why. */
-  const skipped: { file: string; reason: string }[] = []
   const names = (await listIfThere(folder)).map(({ name }) => name)
   for (const file of names.filter((name) => name.endsWith('.json'))) {
     try {
       const text = await readFile(join(folder, file), 'utf8')
-      const { data, error } = runRecord.safeParse(JSON.parse(text))
-      if (error === undefined) records.push(data)
-      else skipped.push({ file, reason: z.prettifyError(error) })
-    } catch (error) {
-      skipped.push({ file, reason: messageOf(error) })
+      records.push(runRecord.parse(JSON.parse(text)))
+    } catch {
+      // it is no run record, or cannot be read
     }
   }
   const startOf = ({ started_at, run_id }: RunRecord): string => `${started_at} ${run_id}`
-  return { records: records.sort((a, b) => (startOf(a) < startOf(b) ? -1 : 1)), skipped }
+  return records.sort((a, b) => (startOf(a) < startOf(b) ? -1 : 1))
 }

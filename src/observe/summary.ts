@@ -1,4 +1,3 @@
-import { ExitCode } from '../lib/errors.ts'
 import {
   handle,
   type EventOf,
@@ -6,7 +5,7 @@ import {
   type IntervalOutcome,
   type RunEvent,
 } from '../lib/events.ts'
-import { DAYS, type Days, type RunRecord, type RunStatus } from './run-record.ts'
+import { DAYS, ENDS, type Days, type RunRecord } from './run-record.ts'
 
 /** Gets every event of a run, in order, without secrets. */
 export type Listener = (event: RunEvent) => void
@@ -186,21 +185,11 @@ class ResourceTally {
   }
 }
 
-const STATUS_BY_EXIT_CODE: Readonly<Record<number, RunStatus>> = {
-  [ExitCode.complete]: 'complete',
-  [ExitCode.unexpected]: 'failed',
-  [ExitCode.usage]: 'usage',
-  [ExitCode.partial]: 'partial',
-  [ExitCode.deferred]: 'deferred',
-  [ExitCode.credential]: 'refused',
-  [ExitCode.checksFailed]: 'checks_failed',
-  [ExitCode.locked]: 'locked',
-}
-
 /** The status by the exit code, except that a run which lacks an interval is never complete. */
-function statusOf({ exit_code, totals }: RunRecord): RunStatus {
+function statusOf({ exit_code, totals }: RunRecord): RunRecord['status'] {
   if (exit_code === null) return 'running'
-  const status = STATUS_BY_EXIT_CODE[exit_code] ?? 'failed'
+  const ends: Readonly<Record<number, RunRecord['status']>> = ENDS
+  const status = ends[exit_code] ?? 'failed'
   return status === 'complete' && totals.failed + totals.left > 0 ? 'partial' : status
 }
 
