@@ -20,11 +20,8 @@ const listControls = platformCommand({
   work: (flags, terminal) => {
     const limit = wholeNumber(flags.limit, '--limit', 1)
     return async (platform) => {
-      const revisions: Clean[] = []
-      for await (const revision of newestFirst(platform)) {
-        revisions.push(revision)
-        if (revisions.length > limit) break // one more, to see what the last one changed
-      }
+      // one more, to see what the last one changed
+      const revisions = await newestUntil(platform, ({ length }) => length > limit)
       const listed = revisions.slice(0, limit)
       const rows = listed.map((each, index) => listRow(each, revisions[index + 1]))
       const columns = ['revision', 'updated_at', 'actor', 'changed']
@@ -94,22 +91,28 @@ function revisionOf(text: string): Wanted {
   return text === 'latest' ? text : wholeNumber(text, 'the revision', 0)
 }
 
-/** Revisions, page by page, newest first: the platform offers no other way to find one. */
-async function* newestFirst(platform: Platform): AsyncGenerator<Clean> {
+/** Revisions, newest first, until there are enough: the platform offers no other way to find one. */
+async function newestUntil(
+  platform: Platform,
+  isEnough: (revisions: readonly Clean[]) => boolean,
+): Promise<Clean[]> {
+  const revisions: Clean[] = []
   for await (const { items } of platform.client.controls.fetchPages()) {
-    for (const item of items) yield platform.clean('enterprise_controls', item.text)
+    for (const item of items) {
+      revisions.push(platform.clean('enterprise_controls', item.text))
+      if (isEnough(revisions)) return revisions
+    }
   }
+  return revisions
 }
 
 /** The newest revisions, down to the one before the oldest that is wanted. */
-async function revisionsFor(platform: Platform, ...wanted: readonly Wanted[]): Promise<Clean[]> {
+function revisionsFor(platform: Platform, ...wanted: readonly Wanted[]): Promise<Clean[]> {
   const oldest = Math.min(...wanted.map((one) => (one === 'latest' ? Infinity : one)))
-  const revisions: Clean[] = []
-  for await (const revision of newestFirst(platform)) {
-    revisions.push(revision)
-    if (revisions.length > 1 && Number(numberOf(revision)) < oldest) break
-  }
-  return revisions
+  return newestUntil(
+    platform,
+    (found) => found.length > 1 && Number(numberOf(found.at(-1))) < oldest,
+  )
 }
 
 /** A revision, and the one before it. @throws UsageError if there is no such revision. */
