@@ -9,23 +9,12 @@ import { build, planOfModels, rollback, rebuild } from '../pipeline/build.ts'
 import { exportMarts } from '../pipeline/serve.ts'
 import type { ModelChoice } from '../pipeline/warehouse.ts'
 import { listPublished, type PublishedFile } from '../serve/rollback.ts'
-import {
-  configured,
-  dataOptions,
-  defineCommand,
-  flag,
-  reportOptions,
-  text,
-  type Answer,
-  type Terminal,
-} from './command.ts'
+import { dataCommand, flag, reportOptions, text, type Answer, type Terminal } from './command.ts'
 import { runJob } from './job.ts'
 import { momentOf } from './options.ts'
 import { createWorld } from './world.ts'
 
-const options = { ...dataOptions, ...reportOptions }
-
-export const buildCommand = defineCommand({
+export const buildCommand = dataCommand({
   examples: [
     ['$0 build', 'build all models'],
     ['$0 build --select +fct_user_day', 'build one mart and the models it reads'],
@@ -38,7 +27,7 @@ export const buildCommand = defineCommand({
     ['$0 build --as-of 2026-03-01', 'build the warehouse as it was known at the end of that day'],
   ],
   options: {
-    ...options,
+    ...reportOptions,
     select: text(
       'build only these models: name, fct_*, +name (with the models it reads), name+1, @name, tag:x, path:x, state:modified, result:error; a space means or, a comma means and',
     ),
@@ -66,8 +55,7 @@ export const buildCommand = defineCommand({
       describe: 'show what would be done with each model, and why, and build nothing',
     },
   },
-  run: async (flags, terminal) => {
-    const config = configured(flags, terminal)
+  run: async (flags, terminal, config) => {
     const { select, exclude, retry, fullRefresh, engine } = flags
     const asOf = flags.asOf === undefined ? undefined : momentOf(flags.asOf, '--as-of')
     const choice = { select, exclude, retry, fullRefresh, engine, asOf }
@@ -92,24 +80,23 @@ async function planOf(config: Config, choice: ModelChoice, terminal: Terminal): 
   return { json: plan, text: lines.join('') }
 }
 
-export const rebuildCommand = defineCommand({
+export const rebuildCommand = dataCommand({
   examples: [['$0 rebuild', 'after a restore from a backup, or if ledger or base may be damaged']],
-  options,
-  run: async (flags, terminal) => {
-    const config = configured(flags, terminal)
-    const job = { ...flags, command: 'rebuild', config }
-    return runJob(job, terminal, (context, runs) => rebuild(context, { runs }))
-  },
+  options: reportOptions,
+  run: (flags, terminal, config) =>
+    runJob({ ...flags, command: 'rebuild', config }, terminal, (context, runs) =>
+      rebuild(context, { runs }),
+    ),
 })
 
-export const exportCommand = defineCommand({
+export const exportCommand = dataCommand({
   examples: [
     ['$0 export parquet', 'write one Parquet file per mart, and a manifest'],
     ['$0 export csv', 'write CSV files, for spreadsheets'],
     ['$0 export duckdb', 'write marts and meta to one DuckDB file, for BI tools'],
   ],
   options: {
-    ...options,
+    ...reportOptions,
     target: {
       choices: EXPORT_TARGETS,
       demandOption: true,
@@ -117,22 +104,20 @@ export const exportCommand = defineCommand({
       describe: 'format of the files',
     },
   },
-  run: async (flags, terminal) => {
-    const config = configured(flags, terminal)
-    return runJob({ ...flags, command: 'export', config }, terminal, async (context) => {
+  run: (flags, terminal, config) =>
+    runJob({ ...flags, command: 'export', config }, terminal, async (context) => {
       await exportMarts(context, flags.target)
       return { exitCode: ExitCode.complete }
-    })
-  },
+    }),
 })
 
-export const rollbackCommand = defineCommand({
+export const rollbackCommand = dataCommand({
   examples: [
     ['$0 rollback', 'publish the previous warehouse again'],
     ['$0 rollback --list', 'list the published file and the earlier ones that are kept'],
   ],
   options: {
-    ...options,
+    ...reportOptions,
     list: {
       type: 'boolean',
       describe: 'list the published file (*) and the earlier ones, and change nothing',
@@ -144,8 +129,7 @@ export const rollbackCommand = defineCommand({
       conflicts: 'list',
     },
   },
-  run: async (flags, terminal) => {
-    const config = configured(flags, terminal)
+  run: async (flags, terminal, config) => {
     if (flags.list === true) {
       const files = await listPublished(config.dataFolder)
       return { json: files.map(inSnakeCase), text: filesText(files) }

@@ -132,6 +132,28 @@ export function configured(
   return config
 }
 
+interface DataCommand<O extends OptionSet> {
+  readonly examples: Command['examples']
+  /** Its own options, besides dataOptions. */
+  readonly options: O
+  readonly run: (
+    flags: Flags<typeof dataOptions> & Flags<O>,
+    terminal: Terminal,
+    config: Config,
+  ) => Promise<ExitCode | Answer>
+}
+
+/** A command that begins with the configuration. */
+export function dataCommand<O extends OptionSet>(command: DataCommand<O>): Command {
+  const { examples, options, run } = command
+  return {
+    examples,
+    options: { ...dataOptions, ...options },
+    run: async (flags: Flags<typeof dataOptions> & Flags<O>, terminal) =>
+      run(flags, terminal, configured(flags, terminal)),
+  }
+}
+
 /** An answer as it is printed. An integer that most readers of JSON would round is a string. */
 export function printed({ json, text: plain }: Answer, isJson: boolean): string {
   if (!isJson) return plain

@@ -3,29 +3,20 @@ import { size, counted, digits } from '../lib/text.ts'
 import type { MergeTask } from '../lake/compact-plan.ts'
 import { aligned } from '../observe/words.ts'
 import { compact, planOfMerges, type Merged } from '../pipeline/compact.ts'
-import {
-  configured,
-  dataOptions,
-  defineCommand,
-  flag,
-  reportOptions,
-  type Answer,
-} from './command.ts'
+import { dataCommand, flag, reportOptions, type Answer } from './command.ts'
 import { linesText } from '../serve/format.ts'
 import { runJob } from './job.ts'
 
-export const compactCommand = defineCommand({
+export const compactCommand = dataCommand({
   examples: [
     ['$0 compact', 'run once a month: one file per resource and month instead of one per day'],
     ['$0 compact --dry-run', 'show what would be merged'],
   ],
   options: {
-    ...dataOptions,
     ...reportOptions,
     'dry-run': flag('show what would be merged, and change nothing'),
   },
-  run: async (flags, terminal) => {
-    const config = configured(flags, terminal)
+  run: async (flags, terminal, config) => {
     if (flags.dryRun) return planAnswer(await planOfMerges(config.dataFolder, Date.now()))
     return runJob({ ...flags, command: 'compact', config }, terminal, async (context) => {
       const { merged, ...outcome } = await compact(context)

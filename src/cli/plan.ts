@@ -12,17 +12,16 @@ import { readOrganisations } from '../lake/organisations.ts'
 import { isOfUsers } from '../lake/resources.ts'
 import { learnedSizes } from '../lake/state-file.ts'
 import { counted } from '../lib/text.ts'
-import { configured, dataOptions, defineCommand, jsonOption } from './command.ts'
+import { dataCommand, jsonOption } from './command.ts'
 import { selectionOf, selectionOptions } from './options.ts'
 
-export const planCommand = defineCommand({
+export const planCommand = dataCommand({
   examples: [
     ['$0 plan', 'show the requests by resource and reason'],
     ['$0 plan --only users --json', 'show every window and its days'],
   ],
-  options: { ...dataOptions, ...selectionOptions, ...jsonOption },
-  run: async (flags, terminal) => {
-    const config = configured(flags, terminal)
+  options: { ...selectionOptions, ...jsonOption },
+  run: async (flags, _, config) => {
     const selection = selectionOf(flags, config)
     const plans = await plansOf(config, selection, Date.now())
     return { json: plans.map(asJson), text: plansText(plans) }

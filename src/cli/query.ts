@@ -9,18 +9,10 @@ import {
   type TableEntry,
 } from '../serve/tables.ts'
 import { warehousePath } from '../lake/layout.ts'
-import {
-  configured,
-  dataOptions,
-  defineCommand,
-  flag,
-  jsonOption,
-  optionalArgument,
-  text,
-} from './command.ts'
+import { dataCommand, flag, jsonOption, optionalArgument, text } from './command.ts'
 import { stoppable } from './signals.ts'
 
-export const queryCommand = defineCommand({
+export const queryCommand = dataCommand({
   examples: [
     ['$0 query "from fct_org_day order by activity_date desc limit 7"', 'show the last seven days'],
     ['$0 query "select * from meta.intervals" --format csv', 'write CSV, for a spreadsheet'],
@@ -28,7 +20,6 @@ export const queryCommand = defineCommand({
     ['$0 query --analysis spend_by_team', 'answer one of them'],
   ],
   options: {
-    ...dataOptions,
     format: {
       choices: outputFormats,
       describe:
@@ -39,8 +30,7 @@ export const queryCommand = defineCommand({
     list: flag('list the ready-made questions'),
     sql: optionalArgument('one SELECT statement, in quotes'),
   },
-  run: async ({ sql, json, ...flags }, terminal) => {
-    const config = configured(flags, terminal)
+  run: async ({ sql, json, ...flags }, terminal, config) => {
     const sqlAsked = statementOf(sql, flags)
     const path = warehousePath(config.dataFolder)
     const table =
@@ -70,19 +60,18 @@ function statementOf(
   return sql?.trim() ?? analysis(name ?? '').sql
 }
 
-export const tablesCommand = defineCommand({
+export const tablesCommand = dataCommand({
   examples: [
     ['$0 tables', 'list the marts and what one row of each is'],
     ['$0 tables fct_model_day', 'show the type, unit, additivity and meaning of each column'],
     ['$0 tables meta.intervals --json', 'show the columns as JSON'],
   ],
   options: {
-    ...dataOptions,
     ...jsonOption,
     name: optionalArgument('name of a table, to show its columns'),
   },
-  run: async ({ name, ...flags }, { outWidth, ...terminal }) => {
-    const path = warehousePath(configured(flags, terminal).dataFolder)
+  run: async ({ name }, { outWidth }, { dataFolder }) => {
+    const path = warehousePath(dataFolder)
     if (name === undefined) {
       const tables = await listTables(path)
       return { json: tables, text: tableListText(tables, outWidth) }

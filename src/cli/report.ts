@@ -5,17 +5,16 @@ import { UsageError } from '../lib/errors.ts'
 import { size } from '../lib/text.ts'
 import { reportOn, writeDocs } from '../pipeline/serve.ts'
 import { reportPath } from '../serve/report/report.ts'
-import { configured, dataOptions, defineCommand, flag, jsonOption, text, texts } from './command.ts'
+import { dataCommand, flag, jsonOption, text, texts } from './command.ts'
 import { stoppable } from './signals.ts'
 
-export const reportCommand = defineCommand({
+export const reportCommand = dataCommand({
   examples: [
     ['$0 report', 'write one HTML file with charts, which needs no network'],
     ['$0 report --format md', 'write the findings as Markdown, for chat or e-mail'],
     ['$0 report --people', 'name the people who spent most'],
   ],
   options: {
-    ...dataOptions,
     ...jsonOption,
     format: {
       choices: REPORT_FORMATS,
@@ -26,8 +25,7 @@ export const reportCommand = defineCommand({
     people: flag('name people, and show groups of fewer than five'),
     out: text('file to write (default: report/report.html or report.md in the data folder)'),
   },
-  run: async (flags, terminal) => {
-    const { dataFolder } = configured(flags, terminal)
+  run: async (flags, terminal, { dataFolder }) => {
     const path = outputPath(flags, terminal, dataFolder) ?? reportPath(dataFolder, flags.format)
     const choice = {
       organisations: flags.org ?? [],
@@ -45,18 +43,16 @@ export const reportCommand = defineCommand({
   },
 })
 
-export const docsCommand = defineCommand({
+export const docsCommand = dataCommand({
   examples: [
     ['$0 docs', 'write one HTML file that needs no network'],
     ['$0 docs --out public/index.html', 'write it to the folder of a static site'],
   ],
   options: {
-    ...dataOptions,
     ...jsonOption,
     out: text('file to write (default: <data>/docs/index.html)'),
   },
-  run: async (flags, terminal) => {
-    const config = configured(flags, terminal)
+  run: async (flags, terminal, config) => {
     const { dataFolder } = config
     const path = outputPath(flags, terminal, dataFolder) ?? join(dataFolder, 'docs', 'index.html')
     const warn = (message: string): void => {

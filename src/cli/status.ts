@@ -20,22 +20,21 @@ import type { RunEvent } from '../lib/events.ts'
 import { ageText } from '../lib/days.ts'
 import { size, someOf, counted } from '../lib/text.ts'
 import { addressing, firstLines, toSecond } from '../observe/words.ts'
-import { configured, dataOptions, defineCommand, flag, jsonOption } from './command.ts'
+import { configured, dataCommand, dataOptions, defineCommand, flag, jsonOption } from './command.ts'
 import { configuredNames, organisationsOf, orgOption } from './options.ts'
 import { createWorld } from './world.ts'
 
 const LISTED_RUNS = 5
 const LISTED_GAPS = 20
 
-export const statusCommand = defineCommand({
+export const statusCommand = dataCommand({
   examples: [
     ['$0 status', 'show everything; of many organisations, totals and those with problems'],
     ['$0 status --org acme', 'show one of many organisations in full'],
     ['$0 status --json', 'write JSON, for a monitor'],
   ],
-  options: { ...dataOptions, ...orgOption, ...jsonOption },
-  run: async (flags, terminal) => {
-    const config = configured(flags, terminal)
+  options: { ...orgOption, ...jsonOption },
+  run: async (flags, _, config) => {
     const { dataFolder, rate, concurrency } = config
     const hosts = config.hosts()
     const known = [...(await readOrganisations(dataFolder)).keys()]
@@ -43,7 +42,7 @@ export const statusCommand = defineCommand({
     const ledgerOf = (orgId: string) => ledgerOnceOpened(dataFolder, orgId)
     const status = await readStatus(dataFolder, Date.now(), ledgerOf, names)
     const shown = hosts.filter(({ name }) => names?.includes(name) ?? true)
-    const { records } = await readRunRecords(join(dataFolder, 'runs'))
+    const records = await readRunRecords(join(dataFolder, 'runs'))
     const report = {
       ...status,
       withoutApp: shown.flatMap(({ name, appUrl }) => (appUrl === null ? [name] : [])),
@@ -77,14 +76,8 @@ function statusText(report: Report): string {
   return [
     line('data folder', report.dataFolder),
     line('published', publishedText(published)),
-    ...[
-      running &&
-        line(
-          'running',
-          `${ownerOf(running)}, since ${toSecond(running.since)}, ${heartbeatOf(running)}`,
-        ),
-      left && line('left', `${ownerOf(left)}, ${heartbeatOf(left)}; the next run takes over`),
-    ].filter((each) => each !== null),
+    ...(running === null ? [] : [line('running', holderText(running, running.since))]),
+    ...(left === null ? [] : [line('left', `${holderText(left)}; the next run takes over`)]),
     line('limits', `at most ${limits.rate} requests a second, ${limits.concurrency} at once`),
     ...firstLines(
       withoutApp.map((name) =>
@@ -156,12 +149,9 @@ function troubleOf({ resources, entities }: OrganisationStatus): string | null {
   return parts.length === 0 ? null : parts.join(', ')
 }
 
-function ownerOf({ runId, pid, host }: LeaseStatus): string {
-  return `run ${runId}, process ${pid} on ${host}`
-}
-
-function heartbeatOf({ heartbeatAt }: LeaseStatus): string {
-  return `last heartbeat ${toSecond(heartbeatAt)}`
+function holderText({ runId, pid, host, heartbeatAt }: LeaseStatus, since?: string): string {
+  const began = since === undefined ? '' : `since ${toSecond(since)}, `
+  return `run ${runId}, process ${pid} on ${host}, ${began}last heartbeat ${toSecond(heartbeatAt)}`
 }
 
 function publishedText(published: Status['published']): string {

@@ -13,6 +13,7 @@ import type { World } from '../../lib/world.ts'
 import {
   argument,
   configured,
+  dataCommand,
   dataOptions,
   defineCommand,
   flag,
@@ -82,18 +83,15 @@ async function delivering<T>(
   return work({ world, environment, platform, timeoutMs: TIMEOUT_MS }).finally(close)
 }
 
-export const hooksTestCommand = defineCommand({
+export const hooksTestCommand = dataCommand({
   examples: [
     ['$0 hooks test team', "send one notification to the channel 'team' and wait for the result"],
   ],
   options: {
-    ...dataOptions,
     ...jsonOption,
     channel: argument('name of a configured channel'),
   },
-  run: async (flags, terminal) => {
-    const config = configured(flags, terminal)
-    const { channel: name, json } = flags
+  run: async ({ channel: name, json }, terminal, config) => {
     const channel = channelOf(config, name, terminal)
     const attempt = await delivering(terminal, (delivery) => {
       const item = sample(name, config.hooks, delivery.world.now(), terminal.cwd)
