@@ -16,7 +16,7 @@ import { runJob } from './job.ts'
 import { checkWhole } from '../lib/numbers.ts'
 
 const MARK = '.demo'
-const REPORT = { formats: ['html'], people: false } as const
+const REPORT = { formats: ['html' as const], people: false }
 
 const QUESTIONS = ['active_users_by_week', 'spend_by_model_this_month', 'mcp_servers_last_28_days']
 

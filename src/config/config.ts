@@ -2,27 +2,19 @@ import { statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { z } from 'zod'
 import { UsageError } from '../lib/errors.ts'
-import {
-  bytesOf,
-  LEAST_MEMORY,
-  limitsOf,
-  readMachine,
-  type Bound,
-  type Limits,
-} from '../lib/machine.ts'
+import { bytesOf, LEAST_MEMORY, limitsOf, readMachine, type Bound } from '../lib/machine.ts'
 import { redactionKeyIn } from '../lib/secrets/redaction.ts'
-import { configuredUmask, readTrusted, type Environment } from '../lib/trust.ts'
+import { configuredUmask, readTrusted, setting, type Environment } from '../lib/trust.ts'
 import { readYamlText, YamlError } from '../lib/yaml.ts'
-import { hooksSchema, NO_HOOKS, type HooksConfig } from '../hooks/config.ts'
+import { hooksSchema, NO_HOOKS } from '../hooks/config.ts'
 import { check } from './check.ts'
-import { ENGINES, sparkConfig, sparkSchema, type Engine, type SparkConfig } from './spark.ts'
+import { ENGINES, sparkConfig, sparkSchema } from './spark.ts'
 import {
   configuredOrganisations,
   hasDistinctNames,
   organisationSchema,
   organisationsInCsv,
   resolveOrganisations,
-  setting,
   type OrganisationConfig,
 } from './organisations.ts'
 
@@ -34,39 +26,7 @@ export const REPORT_FORMATS = ['html', 'md'] as const
 export type ReportFormat = (typeof REPORT_FORMATS)[number]
 
 /** The configuration of a command; frozen. */
-export interface Config {
-  /** Absolute path of the data folder. */
-  readonly dataFolder: string
-  readonly rate: number
-  /** The highest number of requests in flight. */
-  readonly concurrency: number
-  /** The highest number of organisations that are pulled at the same time. */
-  readonly organisationsAtOnce: number
-  /** The limits of the stages on this machine. */
-  readonly limits: Limits
-  readonly umask: number
-  readonly keepPublished: number
-  /** The key for the marks of secrets; null: the key in the data folder. */
-  readonly redactionKey: string | null
-  /** Exports that `run` makes after publishing. */
-  readonly exports: readonly ExportTarget[]
-  /** The engine that builds the models. */
-  readonly engine: Engine
-  readonly spark: SparkConfig
-  /** Reports that `run` writes after publishing, and whether they name people. */
-  readonly report: { readonly formats: readonly ReportFormat[]; readonly people: boolean }
-  /** Which channels are notified of which hook events. */
-  readonly hooks: HooksConfig
-  /**
-   * The organisations in `only`, by default all. The others need no key.
-   *
-   * @throws UsageError for an organisation without an address or a key, for an unknown name, and
-   *   if the environment contradicts a file that lists several.
-   */
-  readonly organisations: (only?: readonly string[]) => readonly OrganisationConfig[]
-  /** Names and hosts of all organisations, in the order of the file, even without an address or a key. */
-  readonly hosts: () => readonly Pick<OrganisationConfig, 'name' | 'appUrl'>[]
-}
+export type Config = ReturnType<typeof loadConfig>
 
 /** Values of flags; undefined for a flag that was not given. */
 export interface ConfigFlags {
@@ -146,7 +106,7 @@ const memory = z.coerce.string().transform((text, { issues }) => {
  *
  * @throws UsageError naming the place and the wrong value.
  */
-export function loadConfig(flags: ConfigFlags, environment: Environment, cwd: string): Config {
+export function loadConfig(flags: ConfigFlags, environment: Environment, cwd: string) {
   const path = resolve(cwd, flags.config ?? FILE_NAME)
   const file = readFile(path, flags.config !== undefined)
   const listed = { path: file.listedIn ?? path, organisations: file.organisations }
@@ -177,27 +137,44 @@ export function loadConfig(flags: ConfigFlags, environment: Environment, cwd: st
     memory: bound('memory', memory, undefined, SIZE_HINT),
   }
   return Object.freeze({
+    /** Absolute path of the data folder. */
     dataFolder,
     rate: bound('rate', positive, flags.rate)?.value ?? DEFAULTS.rate,
+    /** The highest number of requests in flight. */
     concurrency: bound('concurrency', count, flags.concurrency)?.value ?? DEFAULTS.concurrency,
+    /** The highest number of organisations that are pulled at the same time. */
     organisationsAtOnce: file.organisations_at_once ?? DEFAULTS.organisationsAtOnce,
+    /** The limits of the stages on this machine. */
     limits: limitsOf(readMachine(dataFolder), machine),
     umask: configuredUmask(environment, path, file.umask),
     keepPublished: file.keep_published ?? DEFAULTS.keepPublished,
+    /** The key for the marks of secrets; null: the key in the data folder. */
     redactionKey: redactionKeyIn(environment),
+    /** Exports that `run` makes after publishing. */
     exports: file.exports ?? [],
+    /** Reports that `run` writes after publishing, and whether they name people. */
     report: { formats: file.report?.formats ?? [], people: file.report?.people ?? false },
+    /** Which channels are notified of which hook events. */
     hooks: file.hooks ?? NO_HOOKS,
+    /** The engine that builds the models. */
     engine: file.engine ?? 'duckdb',
     spark: sparkConfig(file.spark, environment, { dataFolder, path }),
-    // cached, so that a command that prints a key runs once
-    organisations: (only?: readonly string[]) => {
+    /**
+     * The organisations in `only`, by default all. The others need no key. Cached, so that a
+     * command that prints a key runs once.
+     *
+     * @throws UsageError for an organisation without an address or a key, for an unknown name, and
+     *   if the environment contradicts a file that lists several.
+     */
+    organisations: (only?: readonly string[]): readonly OrganisationConfig[] => {
       const key = JSON.stringify(only ?? null)
       const found = resolved.get(key) ?? resolveOrganisations(given, listed, only)
       resolved.set(key, found)
       return found
     },
-    hosts: () => configuredOrganisations(given, listed),
+    /** Names and hosts of all organisations, in the order of the file, even without an address or a key. */
+    hosts: (): readonly Pick<OrganisationConfig, 'name' | 'appUrl'>[] =>
+      configuredOrganisations(given, listed),
   })
 }
 

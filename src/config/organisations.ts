@@ -2,7 +2,7 @@ import { dirname, resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { atLine, readCsv } from '../lib/csv.ts'
-import { addressOf, type Environment } from '../lib/trust.ts'
+import { addressOf, setting, type Environment } from '../lib/trust.ts'
 import { suggestion } from '../lib/text.ts'
 import { UsageError } from '../lib/errors.ts'
 import type { EventOf } from '../lib/events.ts'
@@ -29,10 +29,7 @@ export interface OrganisationConfig {
 }
 
 /** An organisation as configured, before its values are checked and its key is read. */
-interface ConfiguredOrganisation extends Pick<OrganisationConfig, 'name' | 'baseUrl' | 'appUrl'> {
-  /** The key's source in the file; undefined without a file. */
-  readonly fileSource: KeySource | undefined
-}
+type ConfiguredOrganisation = ReturnType<typeof configuredOrganisations>[number]
 
 /** The key of the organisation that the environment describes. */
 const DEFAULT_SOURCE = { kind: 'variable', variable: 'AGENT_API_KEY' } as const
@@ -123,21 +120,17 @@ interface Given {
  * All organisations. Flags take precedence over the environment, and the environment over
  * the file, but the environment is used only for a single organisation.
  */
-export function configuredOrganisations(
-  given: Given,
-  file: OrganisationsFile,
-): ConfiguredOrganisation[] {
-  const { environment, baseUrl } = given
+export function configuredOrganisations({ environment, baseUrl }: Given, file: OrganisationsFile) {
   const address = baseUrl ?? setting(environment, 'AGENT_BASE_URL')
   const application = setting(environment, 'AGENT_APP_URL') ?? null
   if (file.organisations === undefined) {
-    const baseUrl = address ?? ''
-    return [{ name: 'default', baseUrl, appUrl: application, fileSource: undefined }]
+    return [{ name: 'default', baseUrl: address ?? '', appUrl: application, fileSource: undefined }]
   }
   const listed = file.organisations.map((each) => ({
     name: each.name,
     baseUrl: baseUrl ?? each.base_url,
     appUrl: each.app_url ?? null,
+    /** The key's source in the file; undefined without a file. */
     fileSource: sourceInFile(each, file.path),
   }))
   const [one] = listed
@@ -164,15 +157,14 @@ export function resolveOrganisations(
   const asked = all.filter(({ name }) => only?.includes(name) ?? true)
   const ofEnvironment = all.length > 1 ? undefined : sourceOf(given)
   return asked.map((each) => {
-    const source = ofEnvironment ?? each.fileSource ?? DEFAULT_SOURCE
+    const { fileSource, ...own } = each
+    const source = ofEnvironment ?? fileSource ?? DEFAULT_SOURCE
+    const from = { keySource: describeSource(source), isFromFile: fileSource !== undefined }
     try {
-      return resolved(each, source, given.environment)
+      return { ...own, ...from, ...checked(each, source, given.environment), problem: null }
     } catch (error) {
       if (asked.length === 1 || !(error instanceof UsageError)) throw error
-      const { name, baseUrl, appUrl } = each
-      const keySource = describeSource(source)
-      const own = { name, baseUrl, appUrl, keySource, isFromFile: true, keyWarning: null }
-      return { ...own, key: '', problem: error }
+      return { ...own, ...from, key: '', keyWarning: null, problem: error }
     }
   })
 }
@@ -186,11 +178,11 @@ export function refuseUnknown(names: readonly string[], known: ReadonlySet<strin
   })
 }
 
-function resolved(
-  { name, baseUrl, appUrl, fileSource }: ConfiguredOrganisation,
+function checked(
+  { name, baseUrl, appUrl }: ConfiguredOrganisation,
   source: KeySource,
   environment: Environment,
-): OrganisationConfig {
+) {
   const { key, warning } = readCredential(source, environment, keyHint(source, appUrl))
   const baseHint =
     'Set AGENT_BASE_URL to the platform’s public API host, for example https://api.example.com.'
@@ -200,15 +192,11 @@ function resolved(
     throw new UsageError('no API address: AGENT_BASE_URL is not set', { hint: baseHint })
   }
   return {
-    name,
     baseUrl: addressOf(baseUrl, `the address of '${name}'`, baseHint),
     appUrl:
       appUrl === null ? null : addressOf(appUrl, `the application address of '${name}'`, appHint),
-    keySource: describeSource(source),
     key,
-    isFromFile: fileSource !== undefined,
     keyWarning: warning,
-    problem: null,
   }
 }
 
@@ -282,10 +270,4 @@ export function addressedEvent(
   const { name, baseUrl, appUrl, keySource } = organisation
   const addresses = [...new Set([baseUrl, appUrl].filter((url) => url !== null))]
   return { type: 'organisation.addressed', name, addresses, keySource }
-}
-
-/** The value of an environment variable; an empty one counts as not set. */
-export function setting(environment: Environment, name: string): string | undefined {
-  const text = environment[name]?.trim()
-  return text === '' ? undefined : text
 }

@@ -3,7 +3,6 @@ import { UsageError } from '../lib/errors.ts'
 import { commandEnvironment, type Environment } from '../lib/trust.ts'
 
 export const ENGINES = ['duckdb', 'spark'] as const
-export type Engine = (typeof ENGINES)[number]
 
 const setting = z.union([z.string(), z.number(), z.boolean()]).transform(String)
 
@@ -15,31 +14,21 @@ export const sparkSchema = z.strictObject({
   settings: z.record(z.string().regex(/^spark\./, 'is not a setting of Spark'), setting).optional(),
 })
 
-/** Where Spark is, and where its machines find the data folder. */
-export interface SparkConfig {
-  readonly master: string
-  readonly home: string | null
-  readonly settings: Readonly<Record<string, string>>
-  /** The environment of the started process, without keys of the platform. */
-  readonly environment: Readonly<Record<string, string>>
-  /** Without a slash at the end. */
-  readonly dataUrl: string
-}
-
 const DEFAULT_MASTER = 'local[*]'
 const URL_FORM = /^(file|hdfs|s3a|gs|abfss?):\/[^\s'"`?#]*$/
 
 const PASSED = /^(SPARK_|PYSPARK_|HADOOP_|YARN_|JAVA_HOME$|VIRTUAL_ENV$)/
 
-/** @throws UsageError for a URL that Spark could not read. */
+/**
+ * Where Spark is, and where its machines find the data folder.
+ *
+ * @throws UsageError for a URL that Spark could not read.
+ */
 export function sparkConfig(
   file: z.output<typeof sparkSchema> | undefined,
   environment: Environment,
   { dataFolder, path }: { readonly dataFolder: string; readonly path: string },
-): SparkConfig {
-  const passed = Object.entries(environment).flatMap(([name, value]) =>
-    value !== undefined && PASSED.test(name) ? [[name, value] as const] : [],
-  )
+) {
   const dataUrl = (file?.data_url ?? `file:${dataFolder}`).replace(/\/+$/, '')
   if (file?.data_url !== undefined && !URL_FORM.test(dataUrl)) {
     throw new UsageError(`${path} spark.data_url: '${dataUrl}' is not a URL that Spark can read`, {
@@ -50,7 +39,9 @@ export function sparkConfig(
     master: file?.master ?? DEFAULT_MASTER,
     home: file?.home ?? null,
     settings: file?.settings ?? {},
-    environment: { ...commandEnvironment(environment), ...Object.fromEntries(passed) },
+    /** The environment of the started process, without keys of the platform. */
+    environment: commandEnvironment(environment, PASSED),
+    /** Without a slash at the end. */
     dataUrl,
   }
 }

@@ -64,18 +64,19 @@ const PASSED = new Set([...GENERAL, ...DESKTOP, ...WINDOWS])
 
 /**
  * The environment of a program that the configuration names: enough to run and to
- * reach the desktop, without keys, passwords and other variables of this process.
+ * reach the desktop, without keys, passwords and other variables of this process, except `others`.
  */
-export function commandEnvironment(environment: Environment): Record<string, string> {
+export function commandEnvironment(
+  environment: Environment,
+  others?: RegExp,
+): Record<string, string> {
+  const isPassed = (name: string): boolean =>
+    PASSED.has(name.toUpperCase()) || /^LC_/i.test(name) || others?.test(name) === true
   return Object.fromEntries(
     Object.entries(environment).flatMap(([name, value]) =>
-      value !== undefined && isPassed(name.toUpperCase()) ? [[name, value] as const] : [],
+      value !== undefined && isPassed(name) ? [[name, value] as const] : [],
     ),
   )
-}
-
-function isPassed(name: string): boolean {
-  return PASSED.has(name) || name.startsWith('LC_')
 }
 
 const GROUP_WRITES = 0o020
@@ -161,13 +162,19 @@ export function distrustOf(
 
 export const OWNER_ONLY = 0o077
 
+/** The value of an environment variable; an empty one counts as not set. */
+export function setting(environment: Environment, name: string): string | undefined {
+  const text = environment[name]?.trim()
+  return text === '' ? undefined : text
+}
+
 /**
  * The mask in `AGENT_WAREHOUSE_UMASK`, which may grant access to a group and to no other
  * user (`027`: the group reads); undefined for any other value.
  */
 export function umaskOf(environment: Environment): number | undefined {
-  const text = environment['AGENT_WAREHOUSE_UMASK']?.trim() ?? ''
-  return text === '' ? OWNER_ONLY : maskOf(text)
+  const text = setting(environment, 'AGENT_WAREHOUSE_UMASK')
+  return text === undefined ? OWNER_ONLY : maskOf(text)
 }
 
 /**
@@ -181,8 +188,8 @@ export function configuredUmask(
   path: string,
   inFile: string | number | undefined,
 ): number {
-  const variable = environment['AGENT_WAREHOUSE_UMASK']?.trim() ?? ''
-  if (variable !== '') return required(variable, 'AGENT_WAREHOUSE_UMASK')
+  const variable = setting(environment, 'AGENT_WAREHOUSE_UMASK')
+  if (variable !== undefined) return required(variable, 'AGENT_WAREHOUSE_UMASK')
   return inFile === undefined ? OWNER_ONLY : required(String(inFile).trim(), `${path} umask`)
 }
 
