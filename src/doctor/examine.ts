@@ -1,11 +1,8 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { z } from 'zod'
 import type { Config, OrganisationConfig } from '../config/config.ts'
 import { addressedEvent } from '../config/organisations.ts'
 import { ExitCode } from '../lib/errors.ts'
 import type { World } from '../lib/world.ts'
-import { packageRoot } from '../lib/package.ts'
+import { nodeVersions } from '../lib/package.ts'
 import { failure, ok, warning, wrong, type Finding } from './finding.ts'
 import {
   checkDisk,
@@ -109,17 +106,11 @@ async function checkPlatforms(
 
 const NAMED = 20
 
-const manifest = z.object({ engines: z.object({ node: z.string() }) })
-
 function checkNode(version: string): Finding {
-  const { engines } = manifest.parse(
-    JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')),
-  )
-  if (engines.node.split('||').some((range) => isIn(version, range.trim()))) {
-    return ok('node', version)
-  }
+  const ranges = nodeVersions.split('||')
+  if (ranges.some((range) => isIn(version, range.trim()))) return ok('node', version)
   const hint = 'Install the current long-term release of Node.js.'
-  return wrong('node', ExitCode.usage, `${version}, and it must be ${engines.node}`, hint)
+  return wrong('node', ExitCode.usage, `${version}, and it must be ${nodeVersions}`, hint)
 }
 
 /** Supports the two kinds of ranges that package.json uses: `^1.2.3` and `>=1.2.3`. */

@@ -120,8 +120,7 @@ const OPEN_TO_ALL: ReadonlySet<string> = new Set(['.gitignore', 'seeds'])
  */
 export async function checkPermissions(dataFolder: string, umask: number): Promise<Finding[]> {
   if (process.platform === 'win32') return []
-  const wide: string[] = []
-  await collect(dataFolder, dataFolder, umask, wide)
+  const wide = await tooOpen(dataFolder, dataFolder, umask)
   if (wide.length === 0) return [ok('permissions', `only ${who(umask)} can read the data folder`)]
   return [
     warning(
@@ -133,23 +132,17 @@ export async function checkPermissions(dataFolder: string, umask: number): Promi
 }
 
 /** Ignores files that disappear meanwhile, because a run may be under way. */
-async function collect(
-  dataFolder: string,
-  path: string,
-  umask: number,
-  wide: string[],
-): Promise<void> {
+async function tooOpen(dataFolder: string, path: string, umask: number): Promise<string[]> {
   const status = await orIfMissing(lstat(path), undefined)
-  if (status === undefined || status.isSymbolicLink()) return
-  const mode = status.mode & 0o777
   const name = relative(dataFolder, path)
-  if (OPEN_TO_ALL.has(name)) return
-  if ((mode & umask) !== 0)
-    wide.push(`${name || dataFolder} (${mode.toString(8).padStart(3, '0')})`)
-  if (!status.isDirectory()) return
-  for (const entry of await listIfThere(path)) {
-    await collect(dataFolder, join(path, entry.name), umask, wide)
+  if (status === undefined || status.isSymbolicLink() || OPEN_TO_ALL.has(name)) return []
+  const mode = status.mode & 0o777
+  const isWide = (mode & umask) !== 0
+  const wide = isWide ? [`${name || dataFolder} (${mode.toString(8).padStart(3, '0')})`] : []
+  for (const entry of status.isDirectory() ? await listIfThere(path) : []) {
+    wide.push(...(await tooOpen(dataFolder, join(path, entry.name), umask)))
   }
+  return wide
 }
 
 function who(umask: number): string {

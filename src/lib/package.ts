@@ -18,9 +18,12 @@ export function statement(name: string): string {
   return readFileSync(join(packageRoot, 'sql', `${name}.sql`), 'utf8')
 }
 
-export const version = String(
-  fieldOf(JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')), 'version'),
-)
+const manifest: unknown = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8'))
+
+export const version = String(fieldOf(manifest, 'version'))
+
+/** The versions of Node.js that the package supports. */
+export const nodeVersions = String(fieldOf(fieldOf(manifest, 'engines'), 'node'))
 
 /**
  * Fills `{{ name }}` in a statement with SQL text. Values are SQL already:
