@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import { isTooDeep, jsonObject } from '../lib/json.ts'
+import { fieldOf, isTooDeep, jsonObject } from '../lib/json.ts'
 
 /** The events on which the agent runs a registered command (PLATFORM_API, "Events"). */
 export const HOOK_EVENTS = [
@@ -65,7 +65,7 @@ export function inputOf(bytes: Uint8Array) {
     const unreadable = text.slice(0, KEPT_CHARACTERS)
     return { json: JSON.stringify({ unreadable }), isReadable: false, event: null }
   }
-  const name = 'hook_event_name' in value ? value.hook_event_name : null
+  const name = fieldOf(value, 'hook_event_name')
   return { json: text, isReadable: true, event: isHookEvent(name) ? name : null }
 }
 
@@ -78,35 +78,24 @@ export function eventText(eventId: string, recordedAt: number, input: string): s
 const EVENT_TEXT = /^\{"event_id":"([0-9a-f-]{36})","recorded_at":"([^"]+)","input":([\s\S]*)\}\s*$/
 
 /** A recorded event for the rules and the channels. Missing fields are empty. */
-export interface HookEvent {
-  /** A UUID: the event's key, which also makes the name of its file unique. */
-  readonly eventId: string
-  /** Milliseconds since the epoch. */
-  readonly recordedAt: number
-  readonly name: HookEventName
-  readonly sessionId: string
-  readonly cwd: string
-  readonly message: string
-  readonly reason: string
-  readonly isFailure: boolean
-  /** The object as it came, with its secrets redacted: JSON text. */
-  readonly input: string
-}
+export type HookEvent = Readonly<NonNullable<ReturnType<typeof readEvent>>>
 
 /** Parses what `eventText` wrote; undefined for an unknown event name. */
-export function readEvent(content: string): HookEvent | undefined {
+export function readEvent(content: string) {
   const [, eventId = '', time = '', input = ''] = EVENT_TEXT.exec(content) ?? []
-  const fields = new Map<string, unknown>(Object.entries(jsonObject(input) ?? {}))
+  const fields = jsonObject(input)
   const textOf = (field: string): string => {
-    const value = fields.get(field)
+    const value = fieldOf(fields, field)
     return typeof value === 'string' ? value : ''
   }
-  const name = fields.get('hook_event_name')
+  const name = fieldOf(fields, 'hook_event_name')
   const recordedAt = Date.parse(time)
   if (!isHookEvent(name) || Number.isNaN(recordedAt)) return undefined
   const reason = textOf('reason')
   return {
+    /** A UUID: the event's key, which also makes the name of its file unique. */
     eventId,
+    /** Milliseconds since the epoch. */
     recordedAt,
     name,
     sessionId: textOf('session_id'),
@@ -115,6 +104,7 @@ export function readEvent(content: string): HookEvent | undefined {
     reason,
     // PLATFORM_API, "Events"
     isFailure: name === 'SessionEnd' && (reason === 'error' || reason === 'other'),
+    /** The object as it came, with its secrets redacted: JSON text. */
     input,
   }
 }

@@ -13,7 +13,7 @@ import {
 import { plain } from '../notify/attempt.ts'
 import { render, type HooksConfig, type QuietHours } from './config.ts'
 import { readEvent, type HookEvent } from './event.ts'
-import { putIntoOutbox, type Notification } from './outbox.ts'
+import { putIntoOutbox, queuedAt, type Notification } from './outbox.ts'
 import { TEMPORARY_ENDING, type HookFolders } from './record.ts'
 
 /** The file names of events to which the rules have not been applied, oldest first. */
@@ -141,10 +141,7 @@ export function notificationOf(
     title: plain(`${event.name}${failed}${project === '' ? '' : ` in ${project}`}`),
     text: text === '' ? event.name : text,
     input: event.input,
-    queued_at: now,
-    attempts: 0,
-    next_at: now,
-    error: null,
+    ...queuedAt(now),
   }
 }
 

@@ -1,5 +1,5 @@
 import { parseTree, printParseErrorCode, type Node, type ParseError } from 'jsonc-parser'
-import { isDeeperThan } from '../lib/json.ts'
+import { isTooDeep } from '../lib/json.ts'
 
 /** Invalid JSON; line and column are counted from 1. */
 export class JsonSyntaxError extends Error {
@@ -26,7 +26,7 @@ const MAX_DEPTH = 500
  * @throws JsonSyntaxError
  */
 export function parseJsonTree(text: string): Node {
-  if (isDeeperThan(text, MAX_DEPTH)) {
+  if (isTooDeep(text, MAX_DEPTH)) {
     throw new JsonSyntaxError(`nested more than ${MAX_DEPTH} deep`, text, 0)
   }
   const errors: ParseError[] = []

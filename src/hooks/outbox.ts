@@ -29,6 +29,11 @@ const shape = z.object({
 
 export type Notification = z.output<typeof shape>
 
+/** The members of a notification before its first attempt. */
+export function queuedAt(now: number) {
+  return { queued_at: now, attempts: 0, next_at: now, error: null }
+}
+
 const KEPT_FAILED = 500
 
 function pathIn(folder: string, { recorded_at, id }: Notification): string {
@@ -54,13 +59,7 @@ export async function giveUp(folders: HookFolders, item: Notification): Promise<
 
 export async function requeueFailed(folders: HookFolders, now: number): Promise<void> {
   for (const item of await readItems(folders.failed)) {
-    await putIntoOutbox(folders, {
-      ...item,
-      queued_at: now,
-      attempts: 0,
-      next_at: now,
-      error: null,
-    })
+    await putIntoOutbox(folders, { ...item, ...queuedAt(now) })
     await removeFile(pathIn(folders.failed, item))
   }
 }

@@ -87,22 +87,17 @@ export function handToSender({ spool, inbox }: HookFolders, name: string): void 
 /** Records when this event came last, for `hooks status`. */
 export function noteLast({ last }: HookFolders, event: HookEventName | null, at: number): void {
   makeFolder(last)
-  const distinct = `.${process.pid}`
-  writeRenamed(
-    join(last, event ?? 'other'),
-    (temporary) => {
-      // May replace what a killed process with the same id has left.
-      writeFileSync(temporary, `${new Date(at).toISOString()}\n`, { mode: 0o600 })
-    },
-    distinct,
-  )
+  writeRenamed(join(last, event ?? 'other'), (temporary) => {
+    // May replace what a killed process with the same id has left.
+    writeFileSync(temporary, `${new Date(at).toISOString()}\n`, { mode: 0o600 })
+  })
 }
 
 /** The ending of unfinished files: readers ignore it, and so does the clean-up after a run. */
 export const TEMPORARY_ENDING = '.writing'
 
-function writeRenamed(path: string, write: (temporary: string) => void, distinct = ''): void {
-  const temporary = `${path}${distinct}${TEMPORARY_ENDING}`
+function writeRenamed(path: string, write: (temporary: string) => void): void {
+  const temporary = `${path}.${process.pid}${TEMPORARY_ENDING}`
   try {
     write(temporary)
     renameSync(temporary, path)

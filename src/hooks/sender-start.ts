@@ -1,16 +1,13 @@
 import { closeSync, openSync, readFileSync, statSync } from 'node:fs'
 import { thisPlace, vitalsOf, type ProcessId } from '../lib/place.ts'
+import type { HookCommand } from './command-line.ts'
 import type { HookFolders } from './record.ts'
 
 /** The lock of a sender that is alive is younger: it renews it several times in this time. */
 export const MAX_LOCK_AGE_MS = 5_000
 
-/** Paths are absolute. */
-export interface SenderStart {
-  /** The command's own script. */
-  readonly script: string
-  readonly dataFolder: string
-  readonly config: string
+/** `script`: the command's own. */
+export interface SenderStart extends Omit<HookCommand, 'node'> {
   readonly environment: NodeJS.ProcessEnv
 }
 

@@ -36,20 +36,17 @@ export interface Sending extends Delivery {
   readonly retryFailed?: boolean
 }
 
-export interface Sent {
-  readonly delivered: number
-  readonly failed: number
-  /** False if another sender is running and delivers instead. */
-  readonly isOwn: boolean
-}
+export type Sent = Readonly<Awaited<ReturnType<typeof send>>>
 
 /**
  * Delivers all notifications, including those that come meanwhile, until none is left or
  * the next attempt is far off. Only the holder of the lock delivers; the lease of a dead
  * sender is taken over. A notification is removed after its delivery, so the last one of
  * a killed sender is delivered again, under the same id (at least once).
+ *
+ * @returns how many were delivered and given up; `isOwn`: false if another sender delivers instead.
  */
-export async function send({ retryFailed = false, ...sending }: Sending): Promise<Sent> {
+export async function send({ retryFailed = false, ...sending }: Sending) {
   const { folders, world } = sending
   const counts = { delivered: 0, failed: 0 }
   let isFirst = true

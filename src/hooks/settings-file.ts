@@ -1,44 +1,34 @@
 import { constants } from 'node:fs'
-import {
-  chmod,
-  copyFile,
-  readdir,
-  readFile,
-  realpath,
-  rename,
-  stat,
-  writeFile,
-} from 'node:fs/promises'
+import { chmod, copyFile, readdir, readFile, realpath, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { z } from 'zod'
 import { UsageError } from '../lib/errors.ts'
 import {
   isMissing,
+  putInPlace,
   readIfThere,
+  readJson,
   removeFile,
   syncFile,
-  syncFolder,
-  readJson,
-  writeAtomic,
   withTemporary,
+  writeAtomic,
 } from '../lib/files.ts'
 import { JsonSyntaxError } from './json-edit.ts'
 import type { HookFolders } from './record.ts'
 
-export interface SettingsFile {
-  /** With links resolved. */
-  readonly path: string
-  /** Undefined if there is no file. */
-  readonly text: string | undefined
-}
+export type SettingsFile = Readonly<Awaited<ReturnType<typeof readSettings>>>
 
 const KEPT_BACKUPS = 5
 
 /** The text that an edit starts from if there is no file. */
 export const NO_SETTINGS = '{}\n'
 
-/** @throws UsageError if it is not UTF-8, and errors of the file system. */
-export async function readSettings(path: string): Promise<SettingsFile> {
+/**
+ * The path of the file with links resolved, and its text; undefined if there is no file.
+ *
+ * @throws UsageError if it is not UTF-8, and errors of the file system.
+ */
+export async function readSettings(path: string) {
   try {
     const real = await realpath(path)
     const bytes = await readFile(real)
@@ -90,8 +80,7 @@ export async function writeSettings(
       throw new UsageError(`${file.path} was changed in the meantime`, { hint: 'Run this again.' })
     }
     const backup = file.text === undefined ? null : await backUp(file.path, now)
-    await rename(temporary, file.path)
-    await syncFolder(dirname(file.path))
+    await putInPlace(temporary, file.path)
     return backup
   })
 }

@@ -76,13 +76,8 @@ export function stringEnd(text: string, start: number, value = openValue()): num
   }
 }
 
-/** Whether a value in the text exceeds the maximum depth. */
-export function isTooDeep(text: string): boolean {
-  return isDeeperThan(text, MAX_DEPTH)
-}
-
 /** Whether a value in the text, which need not be JSON, has more levels. Reads the text once. */
-export function isDeeperThan(text: string, most: number): boolean {
+export function isTooDeep(text: string, most = MAX_DEPTH): boolean {
   if (text.length <= 2 * most) return false
   try {
     for (let at = 0; at >= 0;) at = valueEnd(openValue(), text, at, most)
