@@ -40,7 +40,13 @@ export function readCsv(text: string, file: string) {
         /** From 1, the header included. */
         number,
         /** The fields by column, trimmed. @throws UsageError for a broken line. */
-        fields: () => recordOf(fieldsOf(line, delimiter), columns, delimiter),
+        fields: (): Record<string, string> => {
+          const fields = fieldsOf(line, delimiter)
+          if (fields.length !== columns.length) {
+            throw new UsageError(...wrongFields(fields.length, columns.length, delimiter))
+          }
+          return Object.fromEntries(columns.map((name, at) => [name, fields[at] ?? '']))
+        },
       })),
   }
 }
@@ -65,17 +71,6 @@ export function atLine<T>(file: string, line: number, work: () => T): T {
     if (!(error instanceof UsageError)) throw error
     throw new UsageError(`${file}:${line}: ${error.message}`, { hint: error.hint })
   }
-}
-
-function recordOf(
-  fields: readonly string[],
-  columns: readonly string[],
-  delimiter: string,
-): Record<string, string> {
-  if (fields.length !== columns.length) {
-    throw new UsageError(...wrongFields(fields.length, columns.length, delimiter))
-  }
-  return Object.fromEntries(columns.map((name, at) => [name, fields[at] ?? '']))
 }
 
 /** What is wrong with a line that has another number of fields than the first, and the next step. */

@@ -349,14 +349,11 @@ export function fromPathSegment(segment: string): string | undefined {
   }
 }
 
-/** Throws when the lease was lost. */
-type Confirm = () => void
-
-/** The leases that this process holds, by folder. */
-const leases = new Map<string, Confirm>()
+/** The leases that this process holds, by folder: functions that throw when the lease was lost. */
+const leases = new Map<string, () => void>()
 
 /** From now on every commit in the folder confirms the lease first. Returns the function that ends this. */
-export function fence(folder: string, confirm: Confirm): () => void {
+export function fence(folder: string, confirm: () => void): () => void {
   leases.set(folder, confirm)
   return () => {
     if (leases.get(folder) === confirm) leases.delete(folder)

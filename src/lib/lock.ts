@@ -18,13 +18,7 @@ import { jsonObject } from './json.ts'
 import { thisPlace, thisProcess, vitalsOf, type Place } from './place.ts'
 import type { Warn, World } from './world.ts'
 
-export interface Lease {
-  /** True if the last holder ended without releasing the lease. */
-  readonly wasLeft: boolean
-  /** @throws LockedError if another process took over the lease, or it was deleted. */
-  readonly confirm: () => void
-  readonly release: () => Promise<void>
-}
+export type Lease = Readonly<ReturnType<typeof hold>>
 
 export interface LeaseOptions {
   readonly runId: string
@@ -78,7 +72,7 @@ export async function lockFile(path: string, options: LeaseOptions): Promise<Lea
 }
 
 /** Renews the lease until it is released. */
-function hold(path: string, owner: Owner, wasLeft: boolean, options: LeaseOptions): Lease {
+function hold(path: string, owner: Owner, wasLeft: boolean, options: LeaseOptions) {
   const { world, warn, onLost, beatMs: everyMs = BEAT_MS, folder = dirname(path) } = options
   const confirm = (): void => {
     const present = textNow(path)
@@ -100,9 +94,11 @@ function hold(path: string, owner: Owner, wasLeft: boolean, options: LeaseOption
   })
   const unfence = fence(folder, confirm)
   return {
+    /** True if the last holder ended without releasing the lease. */
     wasLeft,
+    /** @throws LockedError if another process took over the lease, or it was deleted. */
     confirm,
-    release: async () => {
+    release: async (): Promise<void> => {
       unfence()
       heartbeat.removeAllListeners('message')
       await heartbeat.terminate()
@@ -166,25 +162,19 @@ async function staysSilent(path: string, first: Seen, options: Taking): Promise<
   return true
 }
 
-export interface LeaseStatus extends Owner {
-  /** When it was last renewed, ISO 8601, UTC. */
-  readonly heartbeatAt: string
-  /** `silent`: held on another host and not renewed for minutes; the next run takes it over. */
-  readonly state: 'alive' | 'dead' | 'silent'
-}
+export type LeaseStatus = Readonly<NonNullable<Awaited<ReturnType<typeof leaseStatus>>>>
 
 /** The lease of a data folder; undefined if there is none. Does not watch it. */
-export async function leaseStatus(
-  dataFolder: string,
-  now: number,
-): Promise<LeaseStatus | undefined> {
+export async function leaseStatus(dataFolder: string, now: number) {
   const seen = await look(pathIn(dataFolder))
   if (seen?.owner === undefined) return undefined
   const vitals = vitalsOf(seen.owner, thisPlace())
   const byAge = now - seen.beatAt >= SILENT_MS ? 'silent' : 'alive'
   return {
     ...seen.owner,
+    /** When it was last renewed, ISO 8601, UTC. */
     heartbeatAt: new Date(seen.beatAt).toISOString(),
+    /** `silent`: held on another host and not renewed for minutes; the next run takes it over. */
     state: vitals === 'unknown' ? byAge : vitals,
   }
 }
@@ -228,28 +218,24 @@ function inWords(minutes: number): string {
 type Owner = Readonly<z.output<typeof ownerShape>>
 
 /** A lease file as it was read. */
-interface Seen {
-  /** Undefined if a crash cut the file off. */
-  readonly owner: Owner | undefined
-  /** When it was last renewed, by the clock of its file system, milliseconds since the epoch. */
-  readonly beatAt: number
-  /** Changes with every renewal. */
-  readonly mark: string
-}
+type Seen = NonNullable<Awaited<ReturnType<typeof look>>>
 
 /**
  * Reads a lease file; undefined if there is none. Opens it each time, so that a network file
  * system reads it again. @throws UsageError if the path is a folder.
  */
-async function look(path: string): Promise<Seen | undefined> {
+async function look(path: string) {
   try {
-    const file = await open(path, 'r')
-    try {
-      const { ino, mtimeNs, mtimeMs } = await file.stat({ bigint: true })
-      const text = await file.readFile('utf8')
-      return { owner: ownerIn(text), beatAt: Number(mtimeMs), mark: `${ino} ${mtimeNs} ${text}` }
-    } finally {
-      await file.close()
+    await using file = await open(path, 'r')
+    const { ino, mtimeNs, mtimeMs } = await file.stat({ bigint: true })
+    const text = await file.readFile('utf8')
+    return {
+      /** Undefined if a crash cut the file off. */
+      owner: ownerIn(text),
+      /** When it was last renewed, by the clock of its file system, milliseconds since the epoch. */
+      beatAt: Number(mtimeMs),
+      /** Changes with every renewal. */
+      mark: `${ino} ${mtimeNs} ${text}`,
     }
   } catch (error) {
     if (isMissing(error)) return undefined

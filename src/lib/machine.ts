@@ -9,15 +9,7 @@ export interface Bound {
 }
 
 /** The machine that the process runs on. Memory and disk in bytes. */
-export interface Machine {
-  readonly processors: number
-  readonly memory: number
-  /** Processors that a control group allows; may be a fraction. */
-  readonly processorQuota: Bound | null
-  readonly memoryLimit: Bound | null
-  /** Free space on the disk of the data folder; null if unknown. */
-  readonly freeDisk: number | null
-}
+export type Machine = Readonly<ReturnType<typeof readMachine>>
 
 /** The limits of the configuration. */
 export interface MachineSettings {
@@ -138,13 +130,15 @@ export function setProcessLimits(limits: Limits): void {
  * Reads the machine, and the control groups of the process (see cgroups(7)), whose limits may
  * be lower. `root` is the root of the file system; tests pass another one.
  */
-export function readMachine(dataFolder?: string, root = '/'): Machine {
+export function readMachine(dataFolder?: string, root = '/') {
   const groups = groupsOf(root)
   return {
     processors: availableParallelism(),
     memory: totalmem(),
+    /** Processors that a control group allows; may be a fraction. */
     processorQuota: lowest(groups.flatMap(quotasIn)),
     memoryLimit: lowest(groups.flatMap(memoryLimitsIn)),
+    /** Free space on the disk of the data folder; null if unknown. */
     freeDisk: dataFolder === undefined ? null : freeDisk(dataFolder),
   }
 }

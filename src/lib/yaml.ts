@@ -7,12 +7,7 @@ import {
   type Event,
 } from 'js-yaml'
 
-export interface YamlDocument {
-  /** Undefined for a text without a document. */
-  readonly value: unknown
-  /** The line, counted from 1, of the key or item at `path`, or of the deepest one that exists. */
-  readonly lineOf: (path: readonly PropertyKey[]) => number | undefined
-}
+export type YamlDocument = Readonly<ReturnType<typeof readYamlText>>
 
 /** The text is not one YAML document. Neither the message nor a cause quotes it. */
 export class YamlError extends Error {
@@ -31,8 +26,8 @@ export class YamlError extends Error {
 /** No person writes more, and with many a small text becomes a huge value. */
 const MAX_ALIASES = 100
 
-/** Reads a text by the core schema of YAML 1.2. @throws YamlError */
-export function readYamlText(text: string): YamlDocument {
+/** Reads a text by the core schema of YAML 1.2; without a document, the value is undefined. @throws YamlError */
+export function readYamlText(text: string) {
   try {
     const events = parseEvents(text, {})
     const documents = constructFromEvents(events, { source: text, maxAliases: MAX_ALIASES })
@@ -47,10 +42,11 @@ export function readYamlText(text: string): YamlDocument {
   }
 }
 
-function linesOf(events: readonly Event[], text: string): YamlDocument['lineOf'] {
+/** Returns the line, counted from 1, of the key or item at a path, or of the deepest one that exists. */
+function linesOf(events: readonly Event[], text: string) {
   const starts = [0, ...Array.from(text.matchAll(/\n/g), ({ index }) => index + 1)]
   const root = entriesOf(events, text)
-  return (path) => {
+  return (path: readonly PropertyKey[]): number | undefined => {
     let entries: Entries | undefined = root
     let found: number | undefined
     for (const step of path) {

@@ -58,11 +58,12 @@ export class KnownSecrets {
    * Removes the secrets from a body that comes in pieces; its other bytes stay unchanged.
    * A secret may span two pieces, so the end of a piece is held back until the next one.
    */
-  stream(): SecretFilter {
+  stream() {
     const { longest } = this.#inData
     let pending: Uint8Array = new Uint8Array()
     return {
-      write: (piece) => {
+      /** Returns the bytes that are clean so far, which may be none. */
+      write: (piece: Uint8Array): Uint8Array => {
         if (longest === 0) return piece
         const all = Buffer.concat([pending, piece])
         const text = all.toString('latin1')
@@ -72,15 +73,9 @@ export class KnownSecrets {
         pending = clean.subarray(end)
         return clean.subarray(0, end)
       },
-      end: () => pending,
+      end: (): Uint8Array => pending,
     }
   }
-}
-
-interface SecretFilter {
-  /** Returns the bytes that are clean so far, which may be none. */
-  readonly write: (piece: Uint8Array) => Uint8Array
-  readonly end: () => Uint8Array
 }
 
 /** Every spelling of the secrets. */
@@ -206,15 +201,15 @@ const NAMED: Readonly<Record<string, string>> = {
 /** The length of an escape like `&amp;amp;#00000115;`. */
 const LONGEST_CHARACTER = 20
 
-interface Reading {
-  readonly read: string
-  /** Where each escape ends, in the text and in `read`. */
-  readonly ends: readonly { readonly text: number; readonly read: number }[]
+interface End {
+  readonly text: number
+  readonly read: number
 }
 
-function readingOf(text: string): Reading {
+/** The text without escapes, and where each escape ends, in the text and in `read`. */
+function readingOf(text: string) {
   const parts: string[] = []
-  const ends: { readonly text: number; readonly read: number }[] = []
+  const ends: End[] = []
   let copied = 0
   let length = 0
   for (const match of text.matchAll(ESCAPE)) {
@@ -240,7 +235,7 @@ interface Span {
 }
 
 /** The index in the text of the character, escaped or not, that is at `at` in `read`. */
-function placeIn(ends: readonly { text: number; read: number }[], at: number): number {
+function placeIn(ends: readonly End[], at: number): number {
   let [low, high] = [0, ends.length]
   while (low < high) {
     const middle = (low + high) >> 1
