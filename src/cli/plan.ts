@@ -3,7 +3,7 @@ import { mapLimit } from '../lib/concurrency.ts'
 import { dayOf } from '../lib/days.ts'
 import { entitySelection, type SyncSelection } from '../pipeline/sync.ts'
 import { ownHooks } from '../extract/entities/hooks.ts'
-import { planEntities, type EntityPlan } from '../extract/entities/sync.ts'
+import { planEntities } from '../extract/entities/sync.ts'
 import { LandingDatabase } from '../extract/land/raw-writer.ts'
 import { ledgerOnceOpened } from '../extract/open-ledger.ts'
 import { planSync, type FetchTask } from '../extract/plan/sync-plan.ts'
@@ -28,19 +28,10 @@ export const planCommand = dataCommand({
   },
 })
 
-interface OrganisationPlan {
-  /** Null before the first request. */
-  readonly orgId: string | null
-  readonly tasks: readonly FetchTask[]
-  readonly entities: readonly EntityPlan[]
-}
+type OrganisationPlan = Awaited<ReturnType<typeof plansOf>>[number]
 
 /** Makes no request: the platform's clock is estimated from the last answer. */
-async function plansOf(
-  config: Config,
-  selection: SyncSelection,
-  now: number,
-): Promise<OrganisationPlan[]> {
+async function plansOf(config: Config, selection: SyncSelection, now: number) {
   const { dataFolder } = config
   const hosts = config.hosts()
   const known = await readOrganisations(dataFolder)
@@ -59,7 +50,7 @@ async function plansOf(
     const wanted = entitySelection({ config }, { appUrl }, selection)
     const own = await ownHooks(wanted, dataFolder, { orgId, name })
     const entities = await planEntities(lake, own)
-    return { orgId, tasks, entities }
+    return { orgId, tasks, entities } // orgId: null before the first request
   })
 }
 
@@ -74,11 +65,7 @@ function asJson({ orgId, tasks, entities }: OrganisationPlan): object {
       resource: resource.name,
       from: range.first,
       to: range.last,
-      days: days.map(({ day, reason, age }) => ({
-        activity_date: day,
-        reason,
-        ...(age === undefined ? {} : { age_days: age }),
-      })),
+      days: days.map(({ day, reason, age }) => ({ activity_date: day, reason, age_days: age })),
     })),
     entities,
   }

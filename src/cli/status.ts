@@ -1,8 +1,9 @@
 import { join } from 'node:path'
+import type { Config } from '../config/config.ts'
 import { examine } from '../doctor/examine.ts'
 import { exitCodeOf, type Finding } from '../doctor/finding.ts'
 import { ledgerOnceOpened } from '../extract/open-ledger.ts'
-import { ended, readRunRecords, type RunRecord } from '../observe/run-record.ts'
+import { ended, readRunRecords } from '../observe/run-record.ts'
 import {
   readStatus,
   type EntityStatus,
@@ -12,7 +13,7 @@ import {
   type ResourceStatus,
   type Status,
 } from '../serve/status.ts'
-import { readSourceFreshness, type SourceFreshness } from '../serve/warehouse.ts'
+import { readSourceFreshness } from '../serve/warehouse.ts'
 import { warehousePath } from '../lake/layout.ts'
 import { readOrganisations } from '../lake/organisations.ts'
 import type { LeaseStatus } from '../lib/lock.ts'
@@ -20,7 +21,15 @@ import type { RunEvent } from '../lib/events.ts'
 import { ageText } from '../lib/days.ts'
 import { size, someOf, counted } from '../lib/text.ts'
 import { addressing, firstLines, toSecond } from '../observe/words.ts'
-import { configured, dataCommand, dataOptions, defineCommand, flag, jsonOption } from './command.ts'
+import {
+  configured,
+  dataCommand,
+  dataOptions,
+  defineCommand,
+  flag,
+  jsonOption,
+  type Flags,
+} from './command.ts'
 import { configuredNames, organisationsOf, orgOption } from './options.ts'
 import { createWorld } from './world.ts'
 
@@ -35,38 +44,36 @@ export const statusCommand = dataCommand({
   ],
   options: { ...orgOption, ...jsonOption },
   run: async (flags, _, config) => {
-    const { dataFolder, rate, concurrency } = config
-    const hosts = config.hosts()
-    const known = [...(await readOrganisations(dataFolder)).keys()]
-    const names = organisationsOf(flags, [...hosts.map(({ name }) => name), ...known])
-    const ledgerOf = (orgId: string) => ledgerOnceOpened(dataFolder, orgId)
-    const status = await readStatus(dataFolder, Date.now(), ledgerOf, names)
-    const shown = hosts.filter(({ name }) => names?.includes(name) ?? true)
-    const records = await readRunRecords(join(dataFolder, 'runs'))
-    const report = {
-      ...status,
-      withoutApp: shown.flatMap(({ name, appUrl }) => (appUrl === null ? [name] : [])),
-      neverMet:
-        shown.length < 2 ? [] : shown.flatMap(({ name }) => (known.includes(name) ? [] : [name])),
-      freshness: await readSourceFreshness(warehousePath(dataFolder), Date.now()),
-      limits: { rate, concurrency },
-      runs: records
-        .slice(-LISTED_RUNS)
-        .map((run) => (run.run_id === status.running?.runId ? run : ended(run)))
-        .reverse(),
-    }
+    const report = await reportOf(flags, config)
     return { json: report, text: statusText(report) }
   },
 })
 
-interface Report extends Status {
-  /** Organisations whose readiness reports are not requested. */
-  readonly withoutApp: readonly string[]
-  /** Those of several configured organisations that never answered. */
-  readonly neverMet: readonly string[]
-  readonly freshness: readonly SourceFreshness[]
-  readonly limits: { readonly rate: number; readonly concurrency: number }
-  readonly runs: readonly RunRecord[]
+type Report = Awaited<ReturnType<typeof reportOf>>
+
+async function reportOf(flags: Flags<typeof orgOption>, config: Config) {
+  const { dataFolder, rate, concurrency } = config
+  const hosts = config.hosts()
+  const known = [...(await readOrganisations(dataFolder)).keys()]
+  const names = organisationsOf(flags, [...hosts.map(({ name }) => name), ...known])
+  const ledgerOf = (orgId: string) => ledgerOnceOpened(dataFolder, orgId)
+  const status = await readStatus(dataFolder, Date.now(), ledgerOf, names)
+  const shown = hosts.filter(({ name }) => names?.includes(name) ?? true)
+  const records = await readRunRecords(join(dataFolder, 'runs'))
+  return {
+    ...status,
+    /** Organisations whose readiness reports are not requested. */
+    withoutApp: shown.flatMap(({ name, appUrl }) => (appUrl === null ? [name] : [])),
+    /** Those of several configured organisations that never answered. */
+    neverMet:
+      shown.length < 2 ? [] : shown.flatMap(({ name }) => (known.includes(name) ? [] : [name])),
+    freshness: await readSourceFreshness(warehousePath(dataFolder), Date.now()),
+    limits: { rate, concurrency },
+    runs: records
+      .slice(-LISTED_RUNS)
+      .map((run) => (run.run_id === status.running?.runId ? run : ended(run)))
+      .reverse(),
+  }
 }
 
 function statusText(report: Report): string {

@@ -4,6 +4,7 @@ import type { OrganisationConfig } from '../config/config.ts'
 import { addressedEvent } from '../config/organisations.ts'
 import { DeferredError } from '../lib/errors.ts'
 import type { RunEvent } from '../lib/events.ts'
+import { grouped } from '../lib/grouped.ts'
 import type { World } from '../lib/world.ts'
 import { createNodeWorld } from '../client/http/node-world.ts'
 import type { Terminal } from './command.ts'
@@ -42,13 +43,11 @@ export function announce(
   emit: (event: RunEvent) => void,
 ): void {
   const addressed = organisations.map(addressedEvent)
-  const alike = new Map<string, ReturnType<typeof addressedEvent>>()
-  for (const event of organisations.length > NAMED ? addressed : []) {
-    const hosts = event.addresses.join(' ')
-    const first = alike.get(hosts)
-    alike.set(hosts, first === undefined ? event : { ...first, others: (first.others ?? 0) + 1 })
+  const isFleet = organisations.length > NAMED
+  const groups = grouped(addressed, ({ name, addresses }) => (isFleet ? addresses.join(' ') : name))
+  for (const [first, ...others] of groups.values()) {
+    if (first !== undefined) emit(others.length === 0 ? first : { ...first, others: others.length })
   }
-  for (const event of alike.size === 0 ? addressed : alike.values()) emit(event)
   for (const { keyWarning: message } of organisations)
     if (message !== null) emit({ type: 'warning', message })
 }

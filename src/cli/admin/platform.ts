@@ -6,7 +6,7 @@ import { AppError, DeferredError, ExitCode, messageOf, UsageError } from '../../
 import type { RunEvent } from '../../lib/events.ts'
 import { hasRedactionKey, openRedaction, Redaction } from '../../lib/secrets/redaction.ts'
 import { oneLine } from '../../lib/text.ts'
-import type { World } from '../../lib/world.ts'
+import type { HttpRequest, World } from '../../lib/world.ts'
 import { createRedact } from '../../observe/log.ts'
 import { addressing, duration } from '../../observe/words.ts'
 import { visible } from '../../serve/format.ts'
@@ -197,12 +197,8 @@ export async function mayChange(
   throw new UsageError('not confirmed: nothing was changed')
 }
 
-interface Planned {
-  readonly method: string
-  readonly url: string
-  /** JSON as sent: a reader could round its numbers. */
-  readonly body: string | null
-}
+/** `body`: JSON as sent, because a reader could round its numbers. */
+type Planned = Pick<HttpRequest, 'method' | 'url'> & { readonly body: string | null }
 
 class NotSent extends AppError {}
 

@@ -6,33 +6,22 @@ import { isObject } from '../../lib/json.ts'
  * an empty container.
  */
 
-/** A leaf's value as JSON, by the path to it. */
-type SettingsPaths = ReadonlyMap<string, string>
-
 /** A path whose value changed; null means that the path does not exist. */
-export interface SettingChange {
-  readonly path: string
-  readonly before: string | null
-  readonly after: string | null
-}
+export type SettingChange = ReturnType<typeof changesBetween>[number]
 
-/** Every leaf below a value. */
-export function pathsOf(settings: unknown): SettingsPaths {
+/** Every leaf below a value, as JSON, by the path to it. */
+export function pathsOf(settings: unknown): ReadonlyMap<string, string> {
   const leaves = new Map<string, string>()
   collect('', settings, leaves)
   return leaves
 }
 
 /** The differences between two settings, by path. */
-export function changesBetween(before: unknown, after: unknown): SettingChange[] {
+export function changesBetween(before: unknown, after: unknown) {
   const [old, present] = [pathsOf(before), pathsOf(after)]
   const paths = [...new Set([...old.keys(), ...present.keys()])].sort()
   return paths
-    .map((path) => ({
-      path,
-      before: old.get(path) ?? null,
-      after: present.get(path) ?? null,
-    }))
+    .map((path) => ({ path, before: old.get(path) ?? null, after: present.get(path) ?? null }))
     .filter(({ before: was, after: is }) => was !== is)
 }
 
