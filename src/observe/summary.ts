@@ -169,19 +169,13 @@ class ResourceTally {
   }
 
   days(): Days {
-    const intervals = this.intervals()
-    const number = (outcome: Interval['outcome']): number =>
-      intervals.filter((interval) => interval.outcome === outcome).length
     const asked = Math.max(this.planned, this.done)
-    return {
-      asked,
-      landed: number('landed'),
-      empty: number('empty'),
-      unchanged: number('unchanged'),
-      failed: number('failed'),
-      left: asked - this.done,
-      rows: intervals.reduce((sum, { rows }) => sum + rows, 0),
+    const days = { ...sumOf([]), asked, left: asked - this.done }
+    for (const { outcome, rows } of this.intervals()) {
+      if (outcome !== 'compared') days[outcome] += 1
+      days.rows += rows
     }
+    return days
   }
 }
 
