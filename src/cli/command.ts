@@ -175,9 +175,7 @@ export type Entry = readonly [
 ]
 
 /** Commands under one name: `controls list`, `controls show`. */
-export interface Group {
-  readonly entries: readonly Entry[]
-}
+type Group = readonly Entry[]
 
 interface Context {
   readonly terminal: Terminal
@@ -195,7 +193,7 @@ export function register(parser: Argv, [usage, purpose, what]: Entry, context: C
       declare(sub, loaded, context)
       return
     }
-    for (const entry of loaded.entries) register(sub, entry, context)
+    for (const entry of loaded) register(sub, entry, context)
     sub.demandCommand(1, `Name a subcommand; ${NAME} ${usage} --help lists them.`)
   }
   return parser.command(usage, purpose, build, async (flags: ArgumentsCamelCase) => {

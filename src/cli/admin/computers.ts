@@ -6,7 +6,7 @@ import {
   type ApiClient,
 } from '../../client/index.ts'
 import { ExitCode } from '../../lib/errors.ts'
-import { argument, text, type Group, type Terminal } from '../command.ts'
+import { argument, text, type Entry, type Terminal } from '../command.ts'
 import {
   changeOptions,
   mayChange,
@@ -245,30 +245,24 @@ function isIn(kind: RegExp, step: unknown): boolean {
   return kind.test(textOf(fieldOf(step, 'status')))
 }
 
-export const computers: Group = {
-  entries: [
-    ['list', 'list the computers of the organisation', listComputers],
-    ['show <computer>', 'show a computer and its provisioning steps', showComputer],
-    ['metrics <computer>', 'show samples of processor, memory and disk', showMetrics],
-    [
-      'install-deps <computer>',
-      'install the dependencies of a computer again',
-      installDependencies,
-    ],
-    [
-      'refresh <computer>',
-      'set up the credentials and environment of a computer again',
-      refreshComputer,
-    ],
-    ['restart <computer>', 'restart a managed computer', restartComputer],
-    ['delete <computer>', 'delete a computer', deleteComputer],
-    [
-      'wait <computer>',
-      'wait until a computer is active or in error, and no install is running',
-      waitForComputer,
-    ],
+export const computers: readonly Entry[] = [
+  ['list', 'list the computers of the organisation', listComputers],
+  ['show <computer>', 'show a computer and its provisioning steps', showComputer],
+  ['metrics <computer>', 'show samples of processor, memory and disk', showMetrics],
+  ['install-deps <computer>', 'install the dependencies of a computer again', installDependencies],
+  [
+    'refresh <computer>',
+    'set up the credentials and environment of a computer again',
+    refreshComputer,
   ],
-}
+  ['restart <computer>', 'restart a managed computer', restartComputer],
+  ['delete <computer>', 'delete a computer', deleteComputer],
+  [
+    'wait <computer>',
+    'wait until a computer is active or in error, and no install is running',
+    waitForComputer,
+  ],
+]
 
 function computerText(computer: unknown, terminal: Terminal): string {
   const header = fieldsText([

@@ -1,6 +1,6 @@
 import { fieldOf } from '../../client/index.ts'
 import { UsageError } from '../../lib/errors.ts'
-import { argument, optionalArgument, textOr, type Group } from '../command.ts'
+import { argument, optionalArgument, textOr, type Entry } from '../command.ts'
 import { wholeNumber } from '../options.ts'
 import { platformCommand, type Platform } from './platform.ts'
 import { fieldsOf, fieldsText, served, tableText, textOf, timeOf, type Clean } from './render.ts'
@@ -77,13 +77,11 @@ const diffControls = platformCommand({
   },
 })
 
-export const controls: Group = {
-  entries: [
-    ['list', 'list the last revisions of the settings', listControls],
-    ['show <revision>', 'show every setting of a revision', showControls],
-    ['diff <a> [b]', 'show what a revision changed, or how two revisions differ', diffControls],
-  ],
-}
+export const controls: readonly Entry[] = [
+  ['list', 'list the last revisions of the settings', listControls],
+  ['show <revision>', 'show every setting of a revision', showControls],
+  ['diff <a> [b]', 'show what a revision changed, or how two revisions differ', diffControls],
+]
 
 type Wanted = number | 'latest'
 

@@ -28,7 +28,7 @@ import {
   optionalArgument,
   text,
   type Answer,
-  type Group,
+  type Entry,
   type Terminal,
 } from '../command.ts'
 import {
@@ -131,22 +131,16 @@ const setGlobalLimit = platformCommand({
   },
 })
 
-export const limits: Group = {
-  entries: [
-    ['list', 'show the global limit and the limits of users', listLimits],
-    ['set [email] [limit]', 'set the limit of a user, or of many users from a file', setLimit],
-    [
-      'set-global <limit>',
-      'set the limit of all users who have no limit of their own',
-      setGlobalLimit,
-    ],
-    [
-      'remove <emails..>',
-      'remove the limits of users; the global limit then applies',
-      removeLimits,
-    ],
+export const limits: readonly Entry[] = [
+  ['list', 'show the global limit and the limits of users', listLimits],
+  ['set [email] [limit]', 'set the limit of a user, or of many users from a file', setLimit],
+  [
+    'set-global <limit>',
+    'set the limit of all users who have no limit of their own',
+    setGlobalLimit,
   ],
-}
+  ['remove <emails..>', 'remove the limits of users; the global limit then applies', removeLimits],
+]
 
 /** @throws UsageError for arguments or a file that do not say whom and how much. */
 async function wantedOf(

@@ -1,6 +1,6 @@
 import { fieldOf } from '../../client/index.ts'
 import { UsageError } from '../../lib/errors.ts'
-import { argument, text, type Group, type Terminal } from '../command.ts'
+import { argument, text, type Entry, type Terminal } from '../command.ts'
 import { platformCommand, type Platform } from './platform.ts'
 import { fieldsOf, fieldsText, objectOf, served, tableText, timeOf, type Clean } from './render.ts'
 
@@ -41,12 +41,10 @@ const showReadiness = platformCommand({
   },
 })
 
-export const readiness: Group = {
-  entries: [
-    ['list', 'list the reports, newest first', listReadiness],
-    ['show <report>', 'show every criterion of a report', showReadiness],
-  ],
-}
+export const readiness: readonly Entry[] = [
+  ['list', 'list the reports, newest first', listReadiness],
+  ['show <report>', 'show every criterion of a report', showReadiness],
+]
 
 /** Every report once, the newest first: the platform promises no order. */
 async function reportsOf(platform: Platform, repoId?: string): Promise<Clean[]> {

@@ -2,7 +2,7 @@ import { fieldOf, type Session, type SessionSettingsPatch } from '../../client/i
 import { ExitCode, UsageError } from '../../lib/errors.ts'
 import { jsonObject, parseExactly, parseKept } from '../../lib/json.ts'
 import { duration } from '../../observe/words.ts'
-import { argument, text, texts, type Flags, type Group, type Terminal } from '../command.ts'
+import { argument, text, texts, type Flags, type Entry, type Terminal } from '../command.ts'
 import {
   changeOptions,
   mayChange,
@@ -159,14 +159,12 @@ const watchSession = platformCommand({
   },
 })
 
-export const sessions: Group = {
-  entries: [
-    ['show <session>', 'show the state, tokens and tags of a session', showSession],
-    ['update <session>', 'change the model, tags and other settings of a session', updateSession],
-    ['interrupt <session>', 'interrupt the agent of a session', interruptSession],
-    ['watch <session>', 'wait until a session is idle', watchSession],
-  ],
-}
+export const sessions: readonly Entry[] = [
+  ['show <session>', 'show the state, tokens and tags of a session', showSession],
+  ['update <session>', 'change the model, tags and other settings of a session', updateSession],
+  ['interrupt <session>', 'interrupt the agent of a session', interruptSession],
+  ['watch <session>', 'wait until a session is idle', watchSession],
+]
 
 const showMessage = platformCommand({
   examples: [
@@ -183,11 +181,9 @@ const showMessage = platformCommand({
   },
 })
 
-export const messages: Group = {
-  entries: [
-    ['show <session> <message>', 'show the author, time and text of a message', showMessage],
-  ],
-}
+export const messages: readonly Entry[] = [
+  ['show <session> <message>', 'show the author, time and text of a message', showMessage],
+]
 
 function statusOf(session: unknown): string {
   return textOf(fieldOf(session, 'status'))
@@ -264,37 +260,38 @@ function blockText(block: unknown): string {
 /** Settings that the platform computes and does not accept. */
 const COMPUTED = ['tokenUsage', 'inclusiveTokenUsage']
 
-/** Changes that do not depend on the session. @throws UsageError if there is nothing to change. */
+/**
+ * Changes that do not depend on the session.
+ *
+ * @throws UsageError if there is nothing to change, and if `--settings` has a member that another
+ *   option sets, too.
+ */
 function plainPatch(flags: Flags<typeof patchOptions>): SessionSettingsPatch {
-  const { model, specModel: specModeModel, settings, tag = [], untag = [], archive } = flags
+  const { model, specModel: specModeModel, settings } = flags
   const others = settings === undefined ? {} : settingsPatch(settings)
-  refuseTwice(others, flags)
-  const patch = {
-    ...others,
-    ...(model === undefined ? {} : { model }),
-    ...(specModeModel === undefined ? {} : { specModeModel }),
-  }
-  const changes = Object.keys(patch).length + tag.length + untag.length
-  if (changes > 0 || archive === true) return patch
-  throw new UsageError('there is nothing to change', {
-    hint: 'Give --model, --spec-model, --tag, --untag, --archive or --settings.',
-  })
-}
-
-/** @throws UsageError if `--settings` has a member that another option sets, too. */
-function refuseTwice(settings: object, flags: Flags<typeof patchOptions>): void {
-  const others = [
-    ['--model', 'model', flags.model !== undefined],
-    ['--spec-model', 'specModeModel', flags.specModel !== undefined],
+  const options = [
+    ['--model', 'model', model !== undefined],
+    ['--spec-model', 'specModeModel', specModeModel !== undefined],
     ['--tag', 'tags', flags.tag !== undefined],
     ['--untag', 'tags', flags.untag !== undefined],
     ['--archive', 'archivedAt', flags.archive === true],
   ] as const
-  for (const [option, name, isGiven] of others) {
-    if (!isGiven || !Object.hasOwn(settings, name)) continue
+  const given = options.filter(([, , isGiven]) => isGiven)
+  const [option, name] = given.find((each) => Object.hasOwn(others, each[1])) ?? []
+  if (option !== undefined) {
     throw new UsageError(`--settings has '${name}', which ${option} sets, too`, {
       hint: 'Leave out one of the two.',
     })
+  }
+  if (given.length === 0 && Object.keys(others).length === 0) {
+    throw new UsageError('there is nothing to change', {
+      hint: 'Give --model, --spec-model, --tag, --untag, --archive or --settings.',
+    })
+  }
+  return {
+    ...others,
+    ...(model === undefined ? {} : { model }),
+    ...(specModeModel === undefined ? {} : { specModeModel }),
   }
 }
 

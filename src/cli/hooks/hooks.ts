@@ -38,7 +38,7 @@ import {
   textOr,
   type Answer,
   type Flags,
-  type Group,
+  type Entry,
   type Terminal,
 } from '../command.ts'
 import { listOf } from '../options.ts'
@@ -256,16 +256,14 @@ const runCommand = defineCommand({
   run: (_, { environment, cwd }) => hooksRun(process.argv, { ...environment }, cwd),
 })
 
-export const hooks: Group = {
-  entries: [
-    ['install', "register hooks in the agent's settings file", installCommand],
-    ['uninstall', 'remove what install added to the settings file', uninstallCommand],
-    ['status', 'show what is registered, recorded and not yet delivered', statusCommand],
-    ['test <channel>', 'send one notification to a channel', hooksTestCommand],
-    ['flush', 'deliver the waiting notifications', hooksFlushCommand],
-    ['run', 'record one event from standard input (the agent runs this)', runCommand],
-  ],
-}
+export const hooks: readonly Entry[] = [
+  ['install', "register hooks in the agent's settings file", installCommand],
+  ['uninstall', 'remove what install added to the settings file', uninstallCommand],
+  ['status', 'show what is registered, recorded and not yet delivered', statusCommand],
+  ['test <channel>', 'send one notification to a channel', hooksTestCommand],
+  ['flush', 'deliver the waiting notifications', hooksFlushCommand],
+  ['run', 'record one event from standard input (the agent runs this)', runCommand],
+]
 
 function eventJson({ event, command, problem, lastAt }: EventStatus): object {
   const installed = command !== null
