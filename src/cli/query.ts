@@ -88,15 +88,8 @@ const LEAST_WIDTH = 30
 export function tableListText(tables: readonly TableEntry[], width: number | undefined): string {
   const rows = tables.map((each) => [nameOf(each), sentence(each.description)] as const)
   const widest = Math.max(0, ...rows.map(([name]) => displayWidth(name)))
-  const room = width === undefined ? Infinity : width - widest - 2
   const lines = rows.flatMap(([name, meaning]) =>
-    room < LEAST_WIDTH
-      ? [name, ...wrapped(meaning, (width ?? 80) - 2).map((line) => `  ${line}`)]
-      : [wrapped(meaning, room)].flatMap(([first = '', ...more]) =>
-          [first, ...more].map((line, at) =>
-            `${(at === 0 ? name : '').padEnd(widest)}  ${line}`.trimEnd(),
-          ),
-        ),
+    beside(name, widest, meaning, width ?? Infinity, LEAST_WIDTH),
   )
   const more = 'agent-warehouse tables <name> shows the columns of one.'
   return linesText([...lines, '', ...wrapped(more, width ?? Infinity)])
@@ -119,12 +112,7 @@ function columnLines(column: ColumnEntry, widest: number, width: number): string
   ]
     .filter((each) => each !== null)
     .join(', ')
-  const name = visible(column_name)
-  const room = width - widest - 2
-  const first =
-    room < displayWidth(kind)
-      ? [name, ...wrapped(kind, width - 2).map((line) => `  ${line}`)]
-      : [`${name.padEnd(widest)}  ${kind}`]
+  const first = beside(visible(column_name), widest, kind, width, displayWidth(kind))
   return [...first, ...wrapped(description ?? '', width - 4).map((line) => `    ${line}`)]
 }
 
@@ -148,6 +136,22 @@ function nameOf({ table_schema, table_name }: TableEntry): string {
 function sentence(description: string | null): string {
   const [, first] = /^(.*?[.:;])\s/s.exec(`${description ?? ''} `) ?? []
   return (first ?? '').replace(/[:;]$/, '.')
+}
+
+/** A name, and text beside it, or below it if there are fewer columns than `least` for it. */
+function beside(
+  name: string,
+  widest: number,
+  text: string,
+  width: number,
+  least: number,
+): string[] {
+  const room = width - widest - 2
+  if (room < least) return [name, ...wrapped(text, width - 2).map((line) => `  ${line}`)]
+  const [first = '', ...more] = wrapped(text, room)
+  return [first, ...more].map((line, at) =>
+    `${(at === 0 ? name : '').padEnd(widest)}  ${line}`.trimEnd(),
+  )
 }
 
 /**

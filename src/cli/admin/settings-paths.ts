@@ -1,4 +1,5 @@
 import { isObject } from '../../lib/json.ts'
+import { textOf } from './render.ts'
 
 /**
  * Settings as paths and values, with the names of `fct_control_change` and
@@ -62,11 +63,7 @@ function stepOf(path: string, key: string): string {
 
 /** The name of an object in a list; null if it has none. */
 function nameOf(value: Readonly<Record<string, unknown>>): string | null {
-  const text = (field: string): string => {
-    const found = value[field]
-    if (found === undefined || found === null) return ''
-    return typeof found === 'string' ? found : JSON.stringify(found)
-  }
+  const text = (field: string): string => textOf(value[field] ?? undefined)
   const source = ['source', 'repo', 'url', 'path'].map(text).filter((part) => part !== '')
   const name = [text('id'), text('model'), source.join(':'), text('name')].find(
     (each) => each !== '',
