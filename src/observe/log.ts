@@ -125,16 +125,14 @@ function quarter(tally: Tally, event: RunEvent): string | undefined {
   return `${resource} ${digits(done)} of ${counted(all, 'day')}`
 }
 
-type Redact = (text: string) => string
-
 /** Removes the given credentials in any spelling, and everything with the form of a key or a token. */
-export function createRedact(secrets: readonly string[]): Redact {
+export function createRedact(secrets: readonly string[]) {
   const known = new KnownSecrets(secrets)
-  return (text) => withoutKnownForms(known.text(text), () => REDACTED)
+  return (text: string): string => withoutKnownForms(known.text(text), () => REDACTED)
 }
 
 /** The event without secrets in any of its texts. */
-export function redactedEvent(event: RunEvent, redact: Redact): RunEvent {
+export function redactedEvent(event: RunEvent, redact: (text: string) => string): RunEvent {
   const clean = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(clean)
     return typeof value === 'string' ? redact(value) : value

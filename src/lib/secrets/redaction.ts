@@ -27,7 +27,8 @@ export class Redaction {
    * @throws SyntaxError, which quotes nothing, if the item is not JSON.
    */
   item(resource: string, item: string): string {
-    return redacted(item, placeOf(resource), this.#mark)
+    const isClosed = resource === 'enterprise_controls'
+    return redacted(item, { ...OPEN, rule: ruleOf(RULES, resource), isClosed }, this.#mark)
   }
 
   /** Free text, without what looks like a secret. */
@@ -92,10 +93,6 @@ const OPEN: Place = {
   isSecret: false,
   isSecretNumber: false,
   isId: false,
-}
-
-function placeOf(resource: string): Place {
-  return { ...OPEN, rule: ruleOf(RULES, resource), isClosed: resource === 'enterprise_controls' }
 }
 
 /**

@@ -44,8 +44,8 @@ export function withoutAddressed(text: string, mark: Mark): string {
 export function withoutSecrets(text: string, mark: Mark): string {
   if (SHORT_WORD.test(text)) return text
   const once = marker(mark)
-  const introduced = withoutIntroduced(withoutKnownForms(text, mark), once)
-  const named = withoutAssigned(withoutNamed(introduced, once), once)
+  const open = withoutIntroduced(withoutKnownForms(text, mark), once)
+  const named = withoutAssigned(withoutNamed(open, once), once)
   return withoutAddresses(named, once).replaceAll(RUN, (run) => {
     if (isPublic(run)) return run
     return isMixed(run)
@@ -167,43 +167,29 @@ const BETWEEN = String.raw`(?:[^\n;&|]{0,200}?\s)`
 
 const MYSQL = String.raw`(?<![\w.-])(?:mysql(?:dump|admin|import|check|sh|show)?|mariadb(?:-dump|-admin|-import|-check)?)`
 
-/** What comes before a secret, and the secret. */
+/** A pattern of two groups: what comes before a secret, and the secret. */
+function introduced(source: TemplateStringsArray, ...parts: readonly string[]): RegExp {
+  return new RegExp(String.raw(source, ...parts), 'g')
+}
+
 const INTRODUCED: readonly RegExp[] = [
   /\b((?:proxy-)?authorization["']?\s{0,8}[:=]\s{0,8}["']?|(?:set-)?cookie["']?\s{0,8}[:=]\s{0,8}["']?)(?!["'\s]{0,9}\[redacted)([^"'\r\n]{1,8000})/gi,
   // MySQL takes the password directly after -p; after a blank comes the name of a database
-  new RegExp(String.raw`(${MYSQL}\b${BETWEEN}-p)(?!\[redacted|[ \t])(${VALUE})`, 'g'),
+  introduced`(${MYSQL}\b${BETWEEN}-p)(?!\[redacted|[ \t])(${VALUE})`,
   // of two names after -p, the first is a password by mistake
-  new RegExp(
-    String.raw`((?<![\w.-])(?:mysql|mariadb)\b${BETWEEN}-p[ \t]{1,4})(?!\[redacted|[ \t-])(${VALUE})(?=[ \t]{1,4}["'\w])`,
-    'g',
-  ),
+  introduced`((?<![\w.-])(?:mysql|mariadb)\b${BETWEEN}-p[ \t]{1,4})(?!\[redacted|[ \t-])(${VALUE})(?=[ \t]{1,4}["'\w])`,
   ...OPTIONS.map(
     ([programs, option]) =>
-      new RegExp(
-        String.raw`((?<![\w.-])(?:${programs})\b${BETWEEN}${option}[ \t=]{0,4})(?!\[redacted|[ \t]|--?[a-z])(${VALUE})`,
-        'g',
-      ),
+      introduced`((?<![\w.-])(?:${programs})\b${BETWEEN}${option}[ \t=]{0,4})(?!\[redacted|[ \t]|--?[a-z])(${VALUE})`,
   ),
   // a user, then a colon, behind an option of several letters or of other programs
-  new RegExp(
-    String.raw`((?<![\w.-])(?:curl\b${BETWEEN}-[A-Za-z]{1,8}u|(?:https?|xh)\b${BETWEEN}(?:-a|--auth))[ \t=]{0,4}["']?[^\s:"']{0,200}:)(?!\[redacted|\/\/)([^\s"']{1,400})`,
-    'g',
-  ),
-  new RegExp(
-    String.raw`((?<![\w.-])lftp\b${BETWEEN}(?:-u|--user)[ \t=]{0,4}["']?[^\s,"']{1,200},)(?!\[redacted)([^\s"']{1,400})`,
-    'g',
-  ),
+  introduced`((?<![\w.-])(?:curl\b${BETWEEN}-[A-Za-z]{1,8}u|(?:https?|xh)\b${BETWEEN}(?:-a|--auth))[ \t=]{0,4}["']?[^\s:"']{0,200}:)(?!\[redacted|\/\/)([^\s"']{1,400})`,
+  introduced`((?<![\w.-])lftp\b${BETWEEN}(?:-u|--user)[ \t=]{0,4}["']?[^\s,"']{1,200},)(?!\[redacted)([^\s"']{1,400})`,
   // cookies, but not the name of a cookie file
-  new RegExp(
-    String.raw`((?<![\w.-])curl\b${BETWEEN}(?:-b|--cookie)[ \t=]{0,4})(?!\[redacted|["']\[redacted)("[^"=\r\n]{1,100}=[^"\r\n]{1,400}"|'[^'=\r\n]{1,100}=[^'\r\n]{1,400}'|[^\s"'=]{1,100}=[^\s"';&|]{1,400})`,
-    'g',
-  ),
+  introduced`((?<![\w.-])curl\b${BETWEEN}(?:-b|--cookie)[ \t=]{0,4})(?!\[redacted|["']\[redacted)("[^"=\r\n]{1,100}=[^"\r\n]{1,400}"|'[^'=\r\n]{1,100}=[^'\r\n]{1,400}'|[^\s"'=]{1,100}=[^\s"';&|]{1,400})`,
   // the last argument
-  new RegExp(String.raw`(\bvault login[ \t]{1,4})(?!\[redacted|-)(${VALUE})`, 'g'),
-  new RegExp(
-    String.raw`(\bhtpasswd(?![^\n;&|]{0,400}\[redacted)[ \t]{1,4}-\w{0,5}b\w{0,5}[ \t]{1,4}(?:[^\s;&|]{1,200}[ \t]{1,4}){1,2})(${VALUE})`,
-    'g',
-  ),
+  introduced`(\bvault login[ \t]{1,4})(?!\[redacted|-)(${VALUE})`,
+  introduced`(\bhtpasswd(?![^\n;&|]{0,400}\[redacted)[ \t]{1,4}-\w{0,5}b\w{0,5}[ \t]{1,4}(?:[^\s;&|]{1,200}[ \t]{1,4}){1,2})(${VALUE})`,
   new RegExp(
     String.raw`(\bnet use\b${BETWEEN}\/user:[^\s]{1,200}[ \t]{1,4})(?!\[redacted|\/)(${VALUE})`,
     'gi',
