@@ -13,8 +13,9 @@ export function delimiterOf(header: string): string {
 
 /**
  * Reads a CSV file with one record per line. The first line names the columns and shows the
- * delimiter; fields may be quoted. Returns the column names in lower case, and the other lines
- * that are not blank.
+ * delimiter; fields may be quoted. Returns the column names in lower case, and of each other line
+ * that is not blank its number (from 1, the header included) and its fields by column, trimmed;
+ * `fields` throws a UsageError for a broken line.
  *
  * @throws UsageError, which names file and line, for a broken header.
  */
@@ -30,24 +31,20 @@ export function readCsv(text: string, file: string) {
       hint: 'Remove one of the two columns.',
     })
   }
-  const numbered = lines.map((line, index) => ({ line, number: index + 2 }))
   return {
     header,
     columns,
-    lines: numbered
-      .filter(({ line }) => line.trim() !== '')
-      .map(({ line, number }) => ({
-        /** From 1, the header included. */
-        number,
-        /** The fields by column, trimmed. @throws UsageError for a broken line. */
-        fields: (): Record<string, string> => {
-          const fields = fieldsOf(line, delimiter)
-          if (fields.length !== columns.length) {
-            throw new UsageError(...wrongFields(fields.length, columns.length, delimiter))
-          }
-          return Object.fromEntries(columns.map((name, at) => [name, fields[at] ?? '']))
-        },
-      })),
+    lines: lines.flatMap((line, index) => {
+      if (line.trim() === '') return []
+      const fields = (): Record<string, string> => {
+        const texts = fieldsOf(line, delimiter)
+        if (texts.length !== columns.length) {
+          throw new UsageError(...wrongFields(texts.length, columns.length, delimiter))
+        }
+        return Object.fromEntries(columns.map((name, at) => [name, texts[at] ?? '']))
+      }
+      return [{ number: index + 2, fields }]
+    }),
   }
 }
 
