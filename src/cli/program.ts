@@ -70,7 +70,9 @@ export async function program(argv: readonly string[], screen: Screen): Promise<
     )
     return exitCode
   } catch (error) {
-    const failure = isOfParser(error) ? wrongArguments(error.message, '') : error
+    // an error of the parser, which does not report errors within a command itself
+    const isOfParser = error instanceof Error && error.name === 'YError'
+    const failure = isOfParser ? wrongArguments(error.message, '') : error
     return say(explainedFault(failure), argv.includes('--debug'), terminal)
   }
 }
@@ -134,11 +136,6 @@ function wrongArguments(message: string, hint: string, options: Iterable<string>
   const otherwise = unknown === undefined ? '' : hint
   const meant = near === undefined ? otherwise : `Did you mean --${near}? `
   return new UsageError(line, { hint: `${meant}See --help.` })
-}
-
-/** True for an error of the parser, which does not report errors within a command itself. */
-function isOfParser(error: unknown): error is Error {
-  return error instanceof Error && error.name === 'YError'
 }
 
 function say(error: unknown, isDebug: boolean, terminal: Terminal): ExitCode {

@@ -5,7 +5,6 @@ import { addressedEvent } from '../config/organisations.ts'
 import { DeferredError } from '../lib/errors.ts'
 import type { RunEvent } from '../lib/events.ts'
 import { grouped } from '../lib/grouped.ts'
-import type { World } from '../lib/world.ts'
 import { createNodeWorld } from '../client/http/node-world.ts'
 import type { Terminal } from './command.ts'
 import { SIGNALS } from './signals.ts'
@@ -52,12 +51,8 @@ export function announce(
     if (message !== null) emit({ type: 'warning', message })
 }
 
-interface Stop extends Pick<World, 'signal' | 'hangUp'> {
-  readonly close: () => void
-}
-
 /** The first signal stops new requests, the second running work, the third the process. */
-function stopOnSignals(emit: (event: RunEvent) => void): Stop {
+function stopOnSignals(emit: (event: RunEvent) => void) {
   const [asking, underWay] = [new AbortController(), new AbortController()]
   // One listener for each request.
   for (const { signal } of [asking, underWay]) setMaxListeners(0, signal)

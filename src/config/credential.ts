@@ -10,12 +10,6 @@ export type KeySource =
   | { readonly kind: 'file'; readonly path: string; readonly named: string }
   | { readonly kind: 'command'; readonly argv: readonly string[]; readonly folder: string }
 
-interface Credential {
-  readonly key: string
-  /** A warning about how the key is kept; null if there is none. */
-  readonly warning: string | null
-}
-
 /** Enough time to unlock a password manager. */
 const COMMAND_TIMEOUT_MS = 30_000
 
@@ -36,12 +30,12 @@ export function describeSource(source: KeySource): string {
   }
 }
 
-/** Reads the key. @throws UsageError if the source holds none. */
-export function readCredential(
-  source: KeySource,
-  environment: Environment,
-  hint: string,
-): Credential {
+/**
+ * Reads the key. `warning`: how the key is kept; null if there is nothing to warn of.
+ *
+ * @throws UsageError if the source holds none.
+ */
+export function readCredential(source: KeySource, environment: Environment, hint: string) {
   const { key, warning } = read(source, environment)
   const what = describeSource(source)
   if (key === '') {
@@ -54,7 +48,7 @@ export function readCredential(
   })
 }
 
-function read(source: KeySource, environment: Environment): Credential {
+function read(source: KeySource, environment: Environment) {
   switch (source.kind) {
     case 'variable':
       return { key: environment[source.variable]?.trim() ?? '', warning: null }
@@ -65,7 +59,7 @@ function read(source: KeySource, environment: Environment): Credential {
   }
 }
 
-function keyInFile({ path, named }: Extract<KeySource, { kind: 'file' }>): Credential {
+function keyInFile({ path, named }: Extract<KeySource, { kind: 'file' }>) {
   const what = `${named}: ${path}`
   let file: number | undefined
   try {

@@ -71,10 +71,7 @@ function withOnlyOne(text: string, event: HookEventName, command: string): strin
  *
  * @throws JsonSyntaxError
  */
-export function uninstall(
-  text: string,
-  created: readonly string[] | null,
-): { readonly text: string; readonly removed: readonly string[] } {
+export function uninstall(text: string, created: readonly string[] | null) {
   const removed = [...new Set(ourPlaces(text).map(({ event }) => event))]
   let next = text
   for (let place = ourPlaces(next)[0]; place !== undefined; place = ourPlaces(next)[0]) {

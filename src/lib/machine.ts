@@ -44,12 +44,12 @@ export function limitsOf(machine: Machine, settings: MachineSettings) {
   const { processors, processorQuota, memoryLimit, freeDisk } = machine
   const threads = least([
     { value: processors, from: 'the machine' },
-    roundedUp(processorQuota),
+    processorQuota && { ...processorQuota, value: Math.max(1, Math.ceil(processorQuota.value)) },
     settings.threads,
   ])
   const memory = least([
     shareOf({ value: machine.memory, from: 'the machine' }),
-    memoryLimit === null ? null : shareOf(memoryLimit),
+    memoryLimit && shareOf(memoryLimit),
     settings.memory,
   ])
   const atMost = (most: number): string => inMegabytes(Math.min(most, memory.value))
@@ -102,10 +102,6 @@ function least(bounds: readonly [Bound, ...(Bound | null)[]]): Bound {
     (found, each) => (each !== null && each.value <= found.value ? each : found),
     first,
   )
-}
-
-function roundedUp(bound: Bound | null): Bound | null {
-  return bound === null ? null : { ...bound, value: Math.max(1, Math.ceil(bound.value)) }
 }
 
 function shareOf({ value, from }: Bound): Bound {

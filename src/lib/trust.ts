@@ -83,11 +83,6 @@ const GROUP_WRITES = 0o020
 const OTHERS_WRITE = 0o002
 const STICKY = 0o1000
 
-/** The user that reads a file. */
-interface Reader {
-  readonly uid: number
-}
-
 /**
  * The text of a file that decides where keys are sent and which programs run; undefined
  * if there is none.
@@ -100,12 +95,12 @@ export function readTrusted(path: string, what: string): string | undefined {
     file = openSync(path, 'r')
     const status = fstatSync(file)
     if (status.isDirectory()) throw new UsageError(`${what} ${path} is a folder, not a file`)
-    const uid = process.getuid?.()
-    const problem = uid === undefined ? undefined : distrustOf(status, path, { uid })
+    const reader = process.getuid?.()
+    const problem = reader === undefined ? undefined : distrustOf(status, path, reader)
     if (problem !== undefined) {
       throw new UsageError(`${what} ${path} ${problem.why}`, { hint: problem.fix })
     }
-    if (uid !== undefined) refuseReplaceable(path, what, { uid })
+    if (reader !== undefined) refuseReplaceable(path, what, reader)
     return readFileSync(file, 'utf8')
   } catch (cause) {
     if (cause instanceof UsageError) throw cause
@@ -124,12 +119,12 @@ export function readTrusted(path: string, what: string): string | undefined {
  *
  * @throws UsageError
  */
-function refuseReplaceable(path: string, what: string, reader: Reader): void {
+function refuseReplaceable(path: string, what: string, reader: number): void {
   const own = dirname(realpathSync(path))
   for (let folder = own; ; folder = dirname(folder)) {
     const { uid, gid, mode: all } = statSync(folder)
     const mode = (all & STICKY) === 0 ? all : all & ~(GROUP_WRITES | OTHERS_WRITE)
-    const above = { ...reader, gid: reader.uid, mode: mode & OTHERS_WRITE }
+    const above = { uid: reader, gid: reader, mode: mode & OTHERS_WRITE }
     const problem = distrustOf(folder === own ? { uid, gid, mode } : above, folder, reader)
     if (problem !== undefined) {
       const why = `is in the folder ${folder}, which ${problem.why}`
@@ -141,17 +136,17 @@ function refuseReplaceable(path: string, what: string, reader: Reader): void {
 
 /**
  * Why a file is not trusted: another user owns it or can write it. The owner's private
- * group, which has the owner's number, may write.
+ * group, which has the owner's number, may write. `reader`: the user that reads it.
  */
 export function distrustOf(
   { uid, gid, mode }: Pick<Stats, 'uid' | 'gid' | 'mode'>,
   path: string,
-  reader: Reader,
+  reader: number,
 ): { readonly why: string; readonly fix: string } | undefined {
-  if (uid !== 0 && uid !== reader.uid) {
+  if (uid !== 0 && uid !== reader) {
     return {
       why: `is owned by another user (uid ${uid}), who can change it`,
-      fix: `Check its content, then: chown ${reader.uid} ${path}`,
+      fix: `Check its content, then: chown ${reader} ${path}`,
     }
   }
   const isShared = (mode & GROUP_WRITES) !== 0 && gid !== uid

@@ -149,7 +149,7 @@ describe('a configuration file in the current folder', () => {
   ])(
     'with %j, read by user %i, is trusted unless another user can change it',
     (file, uid, message) => {
-      const why = distrustOf(file, '/f', { uid })?.why
+      const why = distrustOf(file, '/f', uid)?.why
       if (message === undefined) expect(why).toBeUndefined()
       else expect(why).toMatch(message)
     },

@@ -338,10 +338,7 @@ function limitText(limit: Credits): string {
   return limit === null ? 'none' : digits(limit)
 }
 
-async function sendAll(
-  platform: Platform,
-  batches: readonly Wish[][],
-): Promise<{ readonly outcomes: readonly Outcome[]; readonly failure: Error | null }> {
+async function sendAll(platform: Platform, batches: readonly Wish[][]) {
   const outcomes: Outcome[] = []
   for (const [at, batch] of batches.entries()) {
     try {

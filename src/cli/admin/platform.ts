@@ -120,8 +120,13 @@ async function withPlatform(
   const report = (text: string): void => {
     terminal.err(`${oneLine(redact(text))}\n`)
   }
+  // a pause of the governor has no line: the request that caused it is retried after it, or fails
   const emit = (event: RunEvent): void => {
-    narrate(event, report)
+    if (event.type === 'warning') report(event.message)
+    if (event.type === 'organisation.addressed') report(addressing(event))
+    if (event.type === 'request.retried' && event.waitMs >= NOTABLE_MS) {
+      report(`${event.reason}: retrying in ${duration(event.waitMs)}`)
+    }
   }
   const { world, close } = createWorld(emit, terminal.environment)
   if (organisation.isFromFile || organisation.keyWarning !== null) announce([organisation], emit)
@@ -251,15 +256,6 @@ async function redactionOf({ dataFolder, redactionKey }: Config): Promise<Redact
   if (redactionKey !== null) return new Redaction(redactionKey)
   if (await hasRedactionKey(dataFolder)) return openRedaction(dataFolder)
   return new Redaction(randomBytes(32).toString('hex'))
-}
-
-/** A pause of the governor has no line: the request that caused it is retried after it, or fails. */
-function narrate(event: RunEvent, report: (text: string) => void): void {
-  if (event.type === 'warning') report(event.message)
-  if (event.type === 'organisation.addressed') report(addressing(event))
-  if (event.type === 'request.retried' && event.waitMs >= NOTABLE_MS) {
-    report(`${event.reason}: retrying in ${duration(event.waitMs)}`)
-  }
 }
 
 /** Statuses that reject the request as wrong or impossible in the current state. */

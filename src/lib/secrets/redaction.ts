@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { UsageError } from '../errors.ts'
 import { createWhole, readIfThere } from '../files.ts'
 import { isJson, stringEnd } from '../json.ts'
+import { setting, type Environment } from '../trust.ts'
 import { RULES, type Rule } from './redaction-rules.ts'
 import { withoutAddressed, withoutKnownForms, withoutSecrets } from './secret-forms.ts'
 import { isIdName, isSecretName, isSecretNumberName, type Mark } from './secret-names.ts'
@@ -223,11 +224,9 @@ const MARKED = /^\[redacted:[0-9a-f]{8}\]$/
 const REDACTION_KEY_VARIABLE = 'AGENT_WAREHOUSE_REDACTION_KEY'
 
 /** Null if the variable is not set. @throws UsageError for a key that could be guessed. */
-export function redactionKeyIn(
-  environment: Readonly<Record<string, string | undefined>>,
-): string | null {
-  const key = environment[REDACTION_KEY_VARIABLE]?.trim() ?? ''
-  if (key === '') return null
+export function redactionKeyIn(environment: Environment): string | null {
+  const key = setting(environment, REDACTION_KEY_VARIABLE)
+  if (key === undefined) return null
   if (key.length >= 32) return key
   throw new UsageError(`${REDACTION_KEY_VARIABLE} has fewer than 32 characters`, {
     hint: 'Make one with: openssl rand -hex 32. To keep the existing markers, use the content of state/redaction.key.',
