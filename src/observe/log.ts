@@ -115,11 +115,11 @@ function skewOf(seconds: number): string {
 }
 
 function quarter(tally: Tally, event: RunEvent): string | undefined {
-  const before = 'resource' in event ? tally.done(event.resource) : 0
+  const before = 'resource' in event ? tally.of(event.resource).done : 0
   tally.add(event)
   if (event.type !== 'interval.finished' && event.type !== 'interval.failed') return undefined
   const { resource } = event
-  const [all, done] = [tally.planned(resource), tally.done(resource)]
+  const { planned: all, done } = tally.of(resource)
   const isFurther = Math.floor((4 * done) / all) > Math.floor((4 * before) / all)
   if (all < MANY_DAYS || done > all || !isFurther) return undefined
   return `${resource} ${digits(done)} of ${counted(all, 'day')}`

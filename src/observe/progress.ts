@@ -88,8 +88,8 @@ class State {
       const { resource, orgId, day } = event
       const track = this.#track(resource, now)
       track.underWay.delete(`${orgId} ${day}`)
-      const isDone = this.tally.done(resource) >= this.tally.planned(resource)
-      track.finishedAt = isDone ? now : undefined
+      const { done, planned } = this.tally.of(resource)
+      track.finishedAt = done >= planned ? now : undefined
     } else if (event.type === 'governor.paused') {
       this.pause = { until: now + event.waitMs, reason: event.reason }
     } else if (event.type === 'model.built') this.models += 1
@@ -110,7 +110,7 @@ function linesOf(state: State, now: number, width: number, colours: Colours): st
   const tracks = [...state.tracks]
   const plain = aligned(tracks.map(([resource, track]) => cellsOf(state, resource, track, now)))
   const lines = tracks.map(([resource], at) => {
-    const { failed } = state.tally.days(resource)
+    const { failed } = state.tally.of(resource).days()
     const failures = failed === 0 ? '' : `  ${digits(failed)} failed`
     return fitted(plain[at] ?? '', failures, width, colours.red)
   })
@@ -119,7 +119,7 @@ function linesOf(state: State, now: number, width: number, colours: Colours): st
 }
 
 function cellsOf({ tally }: State, resource: string, track: Track, now: number): string[] {
-  const { asked, left, rows: finished } = tally.days(resource)
+  const { asked, left, rows: finished } = tally.of(resource).days()
   const { startedAt, finishedAt, underWay } = track
   const elapsed = (finishedAt ?? now) - startedAt
   const rows = [...underWay.values()].reduce((sum, count) => sum + count, finished)

@@ -109,27 +109,20 @@ export class Tally {
   add(event: RunEvent): void {
     if (event.type === 'plan.made') {
       for (const [resource, count] of Object.entries(event.days))
-        if (count > 0) this.#of(resource).planned += count
+        if (count > 0) this.#added(resource).planned += count
     } else if (event.type === 'interval.finished') {
       const { orgId, resource, day, outcome, rows } = event
-      this.#of(resource).add(orgId, day, { outcome, rows })
+      this.#added(resource).add(orgId, day, { outcome, rows })
     } else if (event.type === 'interval.failed') {
       const { orgId, resource, day, error, requestId } = event
       const failure = { org_id: orgId, resource, day, error, request_id: requestId }
-      this.#of(resource).add(orgId, day, { outcome: 'failed', rows: 0, failure })
+      this.#added(resource).add(orgId, day, { outcome: 'failed', rows: 0, failure })
     }
   }
 
-  planned(resource: string): number {
-    return this.#resources.get(resource)?.planned ?? 0
-  }
-
-  done(resource: string): number {
-    return this.#resources.get(resource)?.done ?? 0
-  }
-
-  days(resource: string): Days {
-    return (this.#resources.get(resource) ?? new ResourceTally()).days()
+  /** The counts of a resource; all are zero before its first event. */
+  of(resource: string): ResourceTally {
+    return this.#resources.get(resource) ?? new ResourceTally()
   }
 
   get resources(): Record<string, Days> {
@@ -142,8 +135,8 @@ export class Tally {
     return failures.toSorted((a, b) => (a.org_id < b.org_id ? -1 : Number(a.org_id > b.org_id)))
   }
 
-  #of(resource: string): ResourceTally {
-    const known = this.#resources.get(resource) ?? new ResourceTally()
+  #added(resource: string): ResourceTally {
+    const known = this.of(resource)
     this.#resources.set(resource, known)
     return known
   }
