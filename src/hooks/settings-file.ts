@@ -99,31 +99,21 @@ async function backUp(path: string, now: number): Promise<string> {
 
 const installedSchema = z.record(z.string(), z.object({ created: z.array(z.string()) }))
 
-/**
- * The containers that `install` created in a settings file, so that `uninstall` removes
- * them and no others; null if none are recorded.
- */
-export async function createdIn(
-  { installed }: HookFolders,
-  settings: string,
-): Promise<readonly string[] | null> {
-  return (await readInstalled(installed))[settings]?.created ?? null
+/** The containers that `install` created in each settings file: `uninstall` removes no others. */
+export async function readInstalled({ installed }: HookFolders) {
+  return installedSchema.safeParse(await readJson(installed, () => undefined)).data ?? {}
 }
 
 /** Records containers that `install` created; null removes the record. */
 export async function noteCreated(
-  { installed }: HookFolders,
+  folders: HookFolders,
   settings: string,
   created: readonly string[] | null,
 ): Promise<void> {
-  const { [settings]: before, ...others } = await readInstalled(installed)
+  const { [settings]: before, ...others } = await readInstalled(folders)
   const all = [...new Set([...(before?.created ?? []), ...(created ?? [])])]
   const next = created === null ? others : { ...others, [settings]: { created: all } }
-  await writeAtomic(installed, `${JSON.stringify(next, null, 2)}\n`)
-}
-
-async function readInstalled(path: string): Promise<z.infer<typeof installedSchema>> {
-  return installedSchema.safeParse(await readJson(path, () => undefined)).data ?? {}
+  await writeAtomic(folders.installed, `${JSON.stringify(next, null, 2)}\n`)
 }
 
 const CONTEXT = 2

@@ -5,11 +5,11 @@ import { DEFAULT_EVENTS, HOOK_EVENTS, isHookEvent } from '../../hooks/event.ts'
 import type { Notification } from '../../hooks/outbox.ts'
 import { hookFolders } from '../../hooks/record.ts'
 import {
-  createdIn,
   diffLines,
   edited,
   noteCreated,
   NO_SETTINGS,
+  readInstalled,
   readSettings,
   writeSettings,
   type SettingsFile,
@@ -160,7 +160,7 @@ const uninstallCommand = defineCommand({
     const place = await settingsPlace(flags, terminal)
     const { config, file } = place
     const folders = hookFolders(config.dataFolder)
-    const created = await createdIn(folders, file.path)
+    const created = (await readInstalled(folders))[file.path]?.created ?? null
     const { text, removed } = edited(file, (before) => uninstall(before, created))
     const change = await apply(file, text, flags.dryRun)
     if (change.isWritten && created !== null) await noteCreated(folders, file.path, null)
