@@ -11,7 +11,6 @@ import { check } from './check.ts'
 import { ENGINES, sparkConfig, sparkSchema } from './spark.ts'
 import {
   configuredOrganisations,
-  hasDistinctNames,
   organisationSchema,
   organisationsInCsv,
   resolveOrganisations,
@@ -83,7 +82,10 @@ const fileSchema = z.strictObject({
   organisations: z
     .array(organisationSchema)
     .min(1)
-    .refine(hasDistinctNames, 'two organisations have the same name')
+    .refine(
+      (all) => new Set(all.map(({ name }) => name)).size === all.length,
+      'two organisations have the same name',
+    )
     .optional(),
   hooks: hooksSchema.optional(),
   engine: z.enum(ENGINES).optional(),
@@ -109,8 +111,8 @@ const memory = z.coerce.string().transform((text, { issues }) => {
 export function loadConfig(flags: ConfigFlags, environment: Environment, cwd: string) {
   const path = resolve(cwd, flags.config ?? FILE_NAME)
   const file = readFile(path, flags.config !== undefined)
-  const listed = { path: file.listedIn ?? path, organisations: file.organisations }
-  const given = { baseUrl: flags.baseUrl, environment, cwd }
+  const { organisations, listedIn = path } = file
+  const given = { baseUrl: flags.baseUrl, environment, cwd, organisations, path: listedIn }
   const resolved = new Map<string, readonly OrganisationConfig[]>()
 
   /** A number and its origin; null if nothing sets it. */
@@ -168,13 +170,13 @@ export function loadConfig(flags: ConfigFlags, environment: Environment, cwd: st
      */
     organisations: (only?: readonly string[]): readonly OrganisationConfig[] => {
       const key = JSON.stringify(only ?? null)
-      const found = resolved.get(key) ?? resolveOrganisations(given, listed, only)
+      const found = resolved.get(key) ?? resolveOrganisations(given, only)
       resolved.set(key, found)
       return found
     },
     /** Names and hosts of all organisations, in the order of the file, even without an address or a key. */
     hosts: (): readonly Pick<OrganisationConfig, 'name' | 'appUrl'>[] =>
-      configuredOrganisations(given, listed),
+      configuredOrganisations(given),
   })
 }
 

@@ -52,11 +52,6 @@ export const organisationSchema = z
     message: `needs exactly one of ${KEY_SETTINGS.join(', ')}`,
   })
 
-/** Whether no two organisations have the same name. */
-export function hasDistinctNames(all: readonly { readonly name: string }[]): boolean {
-  return new Set(all.map(({ name }) => name)).size === all.length
-}
-
 const columns = Object.keys(organisationSchema.shape).filter((name) => name !== 'key_command')
 
 /**
@@ -104,34 +99,31 @@ export function organisationsInCsv(text: string, file: string) {
 
 type FileOrganisation = z.infer<typeof organisationSchema>
 
-/** The organisations of the configuration, and the path of the file that lists them. */
-interface OrganisationsFile {
-  readonly path: string
-  readonly organisations: readonly FileOrganisation[] | undefined
-}
-
 interface Given {
   readonly baseUrl: string | undefined
   readonly environment: Environment
   readonly cwd: string
+  readonly organisations: readonly FileOrganisation[] | undefined
+  /** The file that lists them. */
+  readonly path: string
 }
 
 /**
  * All organisations. Flags take precedence over the environment, and the environment over
  * the file, but the environment is used only for a single organisation.
  */
-export function configuredOrganisations({ environment, baseUrl }: Given, file: OrganisationsFile) {
+export function configuredOrganisations({ environment, baseUrl, organisations, path }: Given) {
   const address = baseUrl ?? setting(environment, 'AGENT_BASE_URL')
   const application = setting(environment, 'AGENT_APP_URL') ?? null
-  if (file.organisations === undefined) {
+  if (organisations === undefined) {
     return [{ name: 'default', baseUrl: address ?? '', appUrl: application, fileSource: undefined }]
   }
-  const listed = file.organisations.map((each) => ({
+  const listed = organisations.map((each) => ({
     name: each.name,
     baseUrl: baseUrl ?? each.base_url,
     appUrl: each.app_url ?? null,
     /** The key's source in the file; undefined without a file. */
-    fileSource: sourceInFile(each, file.path),
+    fileSource: sourceInFile(each, path),
   }))
   const [one] = listed
   if (one === undefined || listed.length > 1) return listed
@@ -147,12 +139,11 @@ export function configuredOrganisations({ environment, baseUrl }: Given, file: O
  */
 export function resolveOrganisations(
   given: Given,
-  file: OrganisationsFile,
   only: readonly string[] | undefined,
 ): OrganisationConfig[] {
-  const all = configuredOrganisations(given, file)
+  const all = configuredOrganisations(given)
   const names = new Set(all.map(({ name }) => name))
-  if (all.length > 1) refuseConflict(given, file, all)
+  if (all.length > 1) refuseConflict(given, all)
   if (only !== undefined) refuseUnknown(only, names)
   const asked = all.filter(({ name }) => only?.includes(name) ?? true)
   const ofEnvironment = all.length > 1 ? undefined : sourceOf(given)
@@ -202,8 +193,7 @@ function checked(
 
 /** With several organisations, it is unclear which one an address or a key of the environment belongs to. */
 function refuseConflict(
-  { environment }: Given,
-  { path }: OrganisationsFile,
+  { environment, path }: Given,
   all: readonly ConfiguredOrganisation[],
 ): void {
   const agreements: Readonly<Record<string, (value: string) => boolean>> = {
