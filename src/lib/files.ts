@@ -105,7 +105,7 @@ export async function putInPlace(temporary: string, path: string): Promise<void>
   try {
     renameSync(temporary, path)
   } catch (error) {
-    unlessFolder(path)(error)
+    unlessFolder(path, error)
   }
   await syncFolder(dirname(path))
 }
@@ -207,19 +207,17 @@ export async function readIfThere(path: string): Promise<string | undefined> {
     return await readFile(path, 'utf8')
   } catch (error) {
     if (isMissing(error)) return undefined
-    return unlessFolder(path)(error)
+    return unlessFolder(path, error)
   }
 }
 
 /** Rethrows an error; for a folder in place of the file, one that names it, because the system's does not. */
-export function unlessFolder(path: string): (error: unknown) => never {
-  return (error) => {
-    if (codeOf(error) !== 'EISDIR') throw error
-    throw new UsageError(`${path} is a folder, but must be a file`, {
-      hint: 'Move it away, then run again: the file will be created again.',
-      cause: error,
-    })
-  }
+export function unlessFolder(path: string, error: unknown): never {
+  if (codeOf(error) !== 'EISDIR') throw error
+  throw new UsageError(`${path} is a folder, but must be a file`, {
+    hint: 'Move it away, then run again: the file will be created again.',
+    cause: error,
+  })
 }
 
 /**

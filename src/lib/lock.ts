@@ -239,7 +239,7 @@ async function look(path: string) {
     }
   } catch (error) {
     if (isMissing(error)) return undefined
-    return unlessFolder(path)(error)
+    return unlessFolder(path, error)
   }
 }
 
