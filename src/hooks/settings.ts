@@ -15,10 +15,7 @@ const TIMEOUT_SECONDS = 15
 type Change = 'added' | 'updated' | 'unchanged'
 
 /** One of our commands, and the event that it is registered for. */
-export interface Registered {
-  readonly event: string
-  readonly command: string
-}
+export type Registered = Pick<ReturnType<typeof ourPlaces>[number], 'event' | 'command'>
 
 /**
  * Registers the command once for each event. All other text stays byte for byte; an
@@ -95,20 +92,14 @@ export function registeredIn(text: string): readonly Registered[] {
   return ourPlaces(text).map(({ event, command }) => ({ event, command }))
 }
 
-interface Place extends Registered {
-  readonly node: Node
-  /** The element to remove: the command, or its group if the command is alone in it. */
-  readonly list: Node
-  readonly at: number
-}
-
-function ourPlaces(text: string, only?: string): Place[] {
+/** Our commands, and the element to remove of each: the command, or its group if it is alone in it. */
+function ourPlaces(text: string, only?: string) {
   return membersOf(valueAt(rootOf(text), 'hooks')).flatMap(({ children: [key, groups] = [] }) => {
     const event = String(key?.value)
     if (only !== undefined && event !== only) return []
     return itemsOf(groups).flatMap((group, groupAt) => {
       const commands = valueAt(group, 'hooks')
-      return itemsOf(commands).flatMap((each, at): Place[] => {
+      return itemsOf(commands).flatMap((each, at) => {
         const node = valueAt(each, 'command')
         const command: unknown = node?.value
         if (node === undefined || typeof command !== 'string') return []

@@ -14,14 +14,10 @@ export const CLOSE_BRACE = 125
 export const MAX_DEPTH = 12_000
 
 /** The state after a part of a value, with which the next piece is read. */
-export interface OpenValue {
-  depth: number
-  isInString: boolean
-  isEscaped: boolean
-}
+export type OpenValue = ReturnType<typeof openValue>
 
 /** The state before the first character. */
-export function openValue(): OpenValue {
+export function openValue() {
   return { depth: 0, isInString: false, isEscaped: false }
 }
 

@@ -4,13 +4,7 @@ import { hostname } from 'node:os'
 // Not in the files of leases, which import more: an agent waits for what `hooks run` loads.
 
 /** Where a process runs: process ids are unique only within one place. */
-export interface Place {
-  readonly host: string
-  /** The id of the kernel's start; null if the system does not report it. */
-  readonly boot: string | null
-  /** Containers on one kernel number their processes separately; null if unknown. */
-  readonly pidNamespace: string | null
-}
+export type Place = Readonly<ReturnType<typeof thisPlace>>
 
 export interface ProcessId extends Place {
   readonly pid: number
@@ -22,10 +16,12 @@ export interface ProcessId extends Place {
 type Vitals = 'alive' | 'dead' | 'unknown'
 
 /** The place of this process. Synchronous and cheap: an agent waits for it. */
-export function thisPlace(): Place {
+export function thisPlace() {
   return {
     host: hostname(),
+    /** The id of the kernel's start; null if the system does not report it. */
     boot: orNull(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()),
+    /** Containers on one kernel number their processes separately; null if unknown. */
     pidNamespace: orNull(() => readlinkSync('/proc/self/ns/pid')),
   }
 }

@@ -75,26 +75,20 @@ function redactionOf(path: string, text: string): Redaction {
   })
 }
 
-interface Place {
+const OPEN = {
   /** Undefined if the place is not documented. */
-  readonly rule: Rule | undefined
+  rule: undefined as Rule | undefined,
   /** Whether strings and numbers at undocumented places are secrets. */
-  readonly isClosed: boolean
-  /** Below a name for secrets. */
-  readonly isSecret: boolean
-  /** The same for numbers, which may be counts under such a name. */
-  readonly isSecretNumber: boolean
-  /** Below a name for ids. */
-  readonly isId: boolean
-}
-
-const OPEN: Place = {
-  rule: undefined,
   isClosed: false,
+  /** Below a name for secrets. */
   isSecret: false,
+  /** The same for numbers, which may be counts under such a name. */
   isSecretNumber: false,
+  /** Below a name for ids. */
   isId: false,
 }
+
+type Place = Readonly<typeof OPEN>
 
 /**
  * The JSON text without the secrets in its strings, numbers and names. All other bytes
