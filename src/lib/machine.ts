@@ -11,12 +11,8 @@ export interface Bound {
 /** The machine that the process runs on. Memory and disk in bytes. */
 export type Machine = Readonly<ReturnType<typeof readMachine>>
 
-/** The limits of the configuration. */
-export interface MachineSettings {
-  readonly threads: Bound | null
-  /** Bytes. */
-  readonly memory: Bound | null
-}
+/** The limits of the configuration; memory in bytes. */
+export type MachineSettings = Readonly<Record<'threads' | 'memory', Bound | null>>
 
 /** The limits of one database; memory as DuckDB spells it. */
 export interface DatabaseLimits {

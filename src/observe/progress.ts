@@ -2,7 +2,7 @@ import pc from 'picocolors'
 import type { RunEvent } from '../lib/events.ts'
 import { oneLine, counted, digits } from '../lib/text.ts'
 import type { Write } from './log.ts'
-import { Tally, type Listener } from './summary.ts'
+import { Tally } from './summary.ts'
 import { addressing, aligned, duration, shrinkage } from './words.ts'
 
 interface ProgressOptions {
@@ -15,10 +15,7 @@ interface ProgressOptions {
   readonly colour: boolean
 }
 
-export interface Progress {
-  readonly listener: Listener
-  readonly stop: () => void
-}
+export type Progress = ReturnType<typeof createProgress>
 
 const REDRAW_EVERY_MS = 100
 
@@ -27,7 +24,7 @@ const REDRAW_EVERY_MS = 100
  * second, time left and failures, and one line for other work of the run. It is drawn
  * when an event comes, at most ten times a second. Warnings are printed above it and stay.
  */
-export function createProgress({ write, now, columns, colour }: ProgressOptions): Progress {
+export function createProgress({ write, now, columns, colour }: ProgressOptions) {
   const colours = pc.createColors(colour)
   const state = new State()
   let drawn = 0
@@ -41,14 +38,14 @@ export function createProgress({ write, now, columns, colour }: ProgressOptions)
     drawnAt = now()
   }
   return {
-    listener: (event) => {
+    listener: (event: RunEvent): void => {
       state.add(event, now())
       const warning = warningOf(event)
       if (event.type === 'organisation.addressed') draw(`${oneLine(addressing(event))}\n`)
       else if (warning !== undefined) draw(`${colours.yellow('warning')} ${oneLine(warning)}\n`)
       else if (now() - drawnAt >= REDRAW_EVERY_MS) draw('')
     },
-    stop: () => {
+    stop: (): void => {
       if (drawn > 0) write(erase())
       drawn = 0
     },

@@ -66,8 +66,6 @@ const settingsOptions = {
 
 type SettingsFlags = Flags<typeof settingsOptions>
 
-type Place = Awaited<ReturnType<typeof settingsPlace>>
-
 /**
  * The agent's settings file, why it is this file (the specification names no folder), and `line`,
  * the command that the agent runs.
@@ -178,7 +176,7 @@ async function apply(file: SettingsFile, text: string, isDryRun: boolean) {
 }
 
 function answerOf(
-  { file: { path }, why }: Place,
+  { file: { path }, why }: Awaited<ReturnType<typeof settingsPlace>>,
   { isWritten, backup, diff }: Awaited<ReturnType<typeof apply>>,
   json: object,
   lines: readonly string[],
