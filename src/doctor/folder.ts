@@ -41,7 +41,8 @@ export async function checkDisk(dataFolder: string): Promise<Finding[]> {
 }
 
 async function room(folder: string, warehouse: string): Promise<Finding> {
-  const free = freeDisk(folder) ?? 0
+  const free = freeDisk(folder)
+  if (free === null) return ok('disk', 'the free space is unknown')
   const published = await orIfMissing(stat(warehouse), undefined)
   const needed = ROOM_FOR_RAW + 2 * (published?.size ?? 0)
   const message = `${size(free)} free`

@@ -155,7 +155,7 @@ function roleOf(
   const credential = `the credential of '${name}'`
   const [first] = refused
   if (first === undefined) return ok('role', `${credential} may read the analytics`)
-  const allowed = namesOf(answers.filter((each) => !refused.includes(each)))
+  const allowed = namesOf(answers.filter(([, error]) => error === null))
   const but = allowed === '' ? '' : `, but may read ${allowed}`
   const message = `${credential} may not read ${namesOf(refused)}${but}: ${messageOf(first[1])}`
   const hint =

@@ -104,14 +104,16 @@ describe('doctor', () => {
 
   it('names the analytics endpoints that the credential may not read, and those that it may', async () => {
     const { url } = await testServer((request, response) => {
-      const isRefused = /analytics\/(activity|users)\?/.test(request.url ?? '')
-      if (isRefused) sendJson(response, 403, { title: 'Forbidden' }, DATE)
+      const [, name = ''] = /analytics\/(\w+)\?/.exec(request.url ?? '') ?? []
+      if (['activity', 'users'].includes(name))
+        sendJson(response, 403, { title: 'Forbidden' }, DATE)
+      else if (name === 'productivity') sendJson(response, 400, { title: 'Bad Request' }, DATE)
       else sendJson(response, 200, NOTHING, DATE)
     })
     const findings = await examined({ url })
-    expect(problems(findings)).toEqual(['wrong: role', NO_WAREHOUSE])
+    expect(problems(findings)).toEqual(['wrong: role', 'warning: role', NO_WAREHOUSE])
     expect(finding(findings, 'role')?.message).toMatch(
-      /^the credential of 'default' may not read activity, users, but may read tokens, tools, productivity: .*403/,
+      /^the credential of 'default' may not read activity, users, but may read tokens, tools: .*403/,
     )
     expect(finding(findings, 'role')?.hint).toContain(
       'A run loads what is allowed, and exits with 5',
