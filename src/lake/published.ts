@@ -45,8 +45,9 @@ function keptPath(target: string, runId: string): string {
   return join(publishedFolder(target), `${pathSegment(runId)}${ENDING}`)
 }
 
-/** The kept files, oldest first: the id of a run begins with its time. */
+/** The kept files in the order of their publication; first those that are not on record. */
 export async function keptFiles(target: string): Promise<KeptFile[]> {
+  const published = (await readRecords(target)).map(({ runId }) => runId)
   const folder = publishedFolder(target)
   const kept: KeptFile[] = []
   for (const name of await namesEnding(folder, ENDING)) {
@@ -55,7 +56,15 @@ export async function keptFiles(target: string): Promise<KeptFile[]> {
     const file = await orIfMissing(stat(path), undefined) // a run may have removed it
     if (runId !== undefined && file !== undefined) kept.push({ runId, path, bytes: file.size })
   }
-  return kept
+  return inOrder(kept, published)
+}
+
+/** A run whose clock was wrong has an id that is out of order. */
+export function inOrder<T extends { readonly runId: string }>(
+  files: readonly T[],
+  published: readonly string[],
+): T[] {
+  return files.toSorted((a, b) => published.indexOf(a.runId) - published.indexOf(b.runId))
 }
 
 /**
@@ -120,11 +129,10 @@ export async function putBack(target: string, record: PublishedRecord): Promise<
     await copyFile(keptPath(target, record.runId), temporary, constants.COPYFILE_FICLONE)
     await makeReadOnly(temporary)
     const modifiedAt = (await stat(temporary)).mtime.toISOString()
-    const others = (await readRecords(target)).filter(({ runId }) => runId !== record.runId)
-    const records = [...others, { ...record, modifiedAt }]
+    const records = await readRecords(target)
     await writeRecords(
       target,
-      records.toSorted((a, b) => (a.runId < b.runId ? -1 : 1)),
+      records.map((each) => (each.runId === record.runId ? { ...record, modifiedAt } : each)),
     )
     await replacePublished(temporary, target, record.runId)
   })

@@ -9,7 +9,7 @@ import {
   writeRollback,
   type Rollback,
 } from '../lake/published-record.ts'
-import { keepPublished, keptFiles, putBack, type KeptFile } from '../lake/published.ts'
+import { inOrder, keepPublished, keptFiles, putBack, type KeptFile } from '../lake/published.ts'
 import { openWarehouse, publishedBuild, type PublishedBuild } from './warehouse.ts'
 
 export interface PublishedFile extends KeptFile {
@@ -20,7 +20,7 @@ export interface PublishedFile extends KeptFile {
   readonly problem: string | null
 }
 
-/** The published file and the kept ones, oldest first. */
+/** The published file and the kept ones, in the order of their publication. */
 export async function listPublished(dataFolder: string): Promise<PublishedFile[]> {
   const target = warehousePath(dataFolder)
   const records = await readRecords(target)
@@ -34,7 +34,10 @@ export async function listPublished(dataFolder: string): Promise<PublishedFile[]
   if (present === undefined || earlier.some(({ isPublished }) => isPublished)) return earlier
   const { runId, bytes, builtAt } = present
   const published = { runId, path: target, bytes, builtAt, isPublished: true, problem: null }
-  return [...earlier, published].sort((a, b) => (a.runId < b.runId ? -1 : 1))
+  return inOrder(
+    [...earlier, published],
+    records.map((record) => record.runId),
+  )
 }
 
 /** The record of the published file after its time changed, as when it was restored. */
@@ -101,7 +104,10 @@ export async function rollBack(options: RollbackOptions): Promise<Rollback> {
   const verdict = await verifyPublished(target)
   const present = verdict.state === 'published' ? verdict.record : null
   const files = await keptFiles(target)
-  const file = to === undefined ? theOneBefore(files, present?.runId ?? null) : theNamed(files, to)
+  const records = await readRecords(target)
+  const at = records.findIndex(({ runId }) => runId === present?.runId)
+  const earlier = at < 0 ? records : records.slice(0, at)
+  const file = to === undefined ? theLast(files, earlier) : theNamed(files, to)
   if (file.runId === present?.runId) {
     throw new UsageError(`the file of run ${file.runId} is the published one`, LIST)
   }
@@ -109,8 +115,12 @@ export async function rollBack(options: RollbackOptions): Promise<Rollback> {
   if (typeof record === 'string') throw new UsageError(record, LIST)
   ;(await openWarehouse(file.path)).close()
   if (present !== null && present.asOf === null) await keepPublished(target, present.runId)
-  const at = new Date(now()).toISOString()
-  const rollback = { runId, at, from: present?.runId ?? null, to: file.runId }
+  const rollback = {
+    runId,
+    at: new Date(now()).toISOString(),
+    from: present?.runId ?? null,
+    to: file.runId,
+  }
   await writeRollback(dataFolder, rollback)
   await putBack(target, record)
   return rollback
@@ -129,9 +139,9 @@ export async function verifyEarlier(
 
 const LIST = { hint: 'agent-warehouse rollback --list shows what is kept.' }
 
-/** The last file that was built before the present one or, if that is unknown, the last one. */
-function theOneBefore(files: readonly KeptFile[], present: string | null): KeptFile {
-  const file = files.findLast(({ runId }) => present === null || runId < present)
+/** The last file of these records. */
+function theLast(files: readonly KeptFile[], records: readonly PublishedRecord[]): KeptFile {
+  const file = files.findLast(({ runId }) => records.some((record) => record.runId === runId))
   if (file !== undefined) return file
   throw new UsageError('there is no earlier published warehouse to go back to', {
     hint:
