@@ -1,6 +1,7 @@
 import { identifier, type Database } from '../../lib/duckdb.ts'
 import { messageOf } from '../../lib/errors.ts'
 import { grouped } from '../../lib/grouped.ts'
+import { counted as countText } from '../../lib/text.ts'
 import { reportSkipped, type BuildContext, type BuildPlan } from '../shared/context.ts'
 import { naming, StatementError } from '../project/errors.ts'
 import { storeRows } from './failures.ts'
@@ -100,7 +101,7 @@ async function runCheck(
     const { check: name, severity } = check
     emit({ type: 'check.finished', check: name, severity, failures, durationMs })
     const status = failures === 0 ? 'pass' : severity === 'error' ? 'fail' : 'warn'
-    const message = status === 'pass' ? null : `${String(failures)} rows failed`
+    const message = status === 'pass' ? null : `${countText(failures, 'row')} failed`
     report({ ...outcome, status, durationMs, message, failures })
     return { ...check, failures, durationMs, status }
   } catch (error) {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { ChecksFailedError } from '../../lib/errors.ts'
 import { identifier, literal, type Row } from '../../lib/duckdb.ts'
 import { statement, fill } from '../../lib/package.ts'
+import { counted } from '../../lib/text.ts'
 import { readColumns, reportSkipped, type BuildContext, type BuildPlan } from '../shared/context.ts'
 import { naming, placeText, unknownName } from '../project/errors.ts'
 import type { UnitTestNode } from '../project/types.ts'
@@ -50,7 +51,7 @@ async function runUnitTest(
   emit({ type: 'check.finished', check: name, severity: 'error', failures, durationMs })
   const outcome = { kind: 'unit_test', name, startedAt, durationMs, failures } as const
   if (failures === 0) report({ ...outcome, status: 'pass', message: null })
-  else report({ ...outcome, status: 'fail', message: `${failures} rows differ` })
+  else report({ ...outcome, status: 'fail', message: counted(failures, 'difference') })
   return differences
 }
 
