@@ -1,10 +1,16 @@
--- The newest item of every key, and every item without one.
+-- The newest item of every key, and every item without a key. As in `keyIn`, a key
+-- is a number or a text that is not empty.
 select
     key,
     sha256(item) as hash
 from (
     select
-        try(json_extract_string(readable(item), {{ key }})) as key,
+        case
+            when
+                try(json_type(readable(item), {{ key }}))
+                in ('VARCHAR', 'UBIGINT', 'BIGINT', 'DOUBLE')
+            then nullif(try(json_extract_string(readable(item), {{ key }})), '')
+        end as key,
         item,
         fetched_at,
         page,

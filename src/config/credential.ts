@@ -31,7 +31,7 @@ export function describeSource(source: KeySource): string {
 }
 
 /**
- * Reads the key. `warning`: how the key is kept; null if there is nothing to warn of.
+ * Reads the key. `warning`: a warning about how the key is kept, or null.
  *
  * @throws UsageError if the source holds none.
  */

@@ -289,8 +289,8 @@ export async function forgetMissing(
 }
 
 /**
- * Forgets failed days that are not over at the platform, or from before its history: a run with a
- * wrong clock recorded them, and nothing would request them until their date.
+ * Forgets failed days that are not over yet at the platform or lie before its history: a run with a
+ * wrong clock recorded them, and they would count as gaps.
  */
 export async function forgetImpossible(
   orgId: string,
@@ -306,7 +306,7 @@ export async function forgetImpossible(
   if (found.length === 0) return
   await ledger.forget(found)
   warn(
-    `a run with a wrong clock recorded days of ${orgId} as failed that are not over, or from before the history: ${listedDays(found)}; they are forgotten`,
+    `a run with a wrong clock recorded days of ${orgId} as failed that are not over yet or lie before the history: ${listedDays(found)}; these records are forgotten`,
   )
 }
 

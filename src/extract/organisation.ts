@@ -281,8 +281,11 @@ async function fetchTasks(
     for (const resource of resources)
       if (isOfUsers(resource.name)) await verifyPagesConsistent(context, landing, resource)
   } finally {
-    await landing.ended()
-    await recorder.endRefusals()
+    try {
+      await landing.ended()
+    } finally {
+      await recorder.endRefusals()
+    }
   }
 }
 

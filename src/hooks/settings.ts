@@ -92,7 +92,7 @@ export function registeredIn(text: string): readonly Registered[] {
   return ourPlaces(text).map(({ event, command }) => ({ event, command }))
 }
 
-/** Our commands, and the element to remove of each: the command, or its group if it is alone in it. */
+/** Our commands, and the element to remove for each: the command, or its group if it is alone there. */
 function ourPlaces(text: string, only?: string) {
   return membersOf(valueAt(rootOf(text), 'hooks')).flatMap(({ children: [key, groups] = [] }) => {
     const event = String(key?.value)

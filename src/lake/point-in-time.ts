@@ -189,7 +189,7 @@ export async function* intervalsOf(
       asOf === null ? last : earliest(addDays(dayOf(asOf), -1), last),
     )
     const own = [...intervalRows(orgId, ledger, range), ...entityRows(orgId, ledger)]
-    // how often a day had been requested by an earlier time is not recorded
+    // how often a day had been requested by that time is not recorded
     for (const row of own) rows.push(asOf === null ? row : { ...row, attempts: null })
     if (rows.length < ROWS_AT_ONCE) continue
     yield rows

@@ -59,7 +59,7 @@ export async function keptFiles(target: string): Promise<KeptFile[]> {
   return inOrder(kept, published)
 }
 
-/** A run whose clock was wrong has an id that is out of order. */
+/** Sorts by publication, not by run id: the id of a run with a wrong clock is out of order. */
 export function inOrder<T extends { readonly runId: string }>(
   files: readonly T[],
   published: readonly string[],

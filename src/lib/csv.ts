@@ -13,8 +13,8 @@ export function delimiterOf(header: string): string {
 
 /**
  * Reads a CSV file with one record per line. The first line names the columns and shows the
- * delimiter; fields may be quoted. Returns the column names in lower case, and of each other line
- * that is not blank its number (from 1, the header included) and its fields by column, trimmed;
+ * delimiter; fields may be quoted. Returns the column names in lower case, and, for each other
+ * line that is not blank, its number (from 1, the header included) and its trimmed fields by column;
  * `fields` throws a UsageError for a broken line.
  *
  * @throws UsageError, which names file and line, for a broken header.

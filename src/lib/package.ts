@@ -13,9 +13,13 @@ function findRoot(folder: string): string {
   return findRoot(parent)
 }
 
-/** The text of a statement under `sql/`, e.g. `statement('base/users')`. */
+const statements = new Map<string, string>()
+
+/** The text of a statement under `sql/`, e.g. `statement('base/users')`. Each is read once. */
 export function statement(name: string): string {
-  return readFileSync(join(packageRoot, 'sql', `${name}.sql`), 'utf8')
+  const text = statements.get(name) ?? readFileSync(join(packageRoot, 'sql', `${name}.sql`), 'utf8')
+  statements.set(name, text)
+  return text
 }
 
 const manifest: unknown = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8'))

@@ -64,7 +64,8 @@ const PASSED = new Set([...GENERAL, ...DESKTOP, ...WINDOWS])
 
 /**
  * The environment of a program that the configuration names: enough to run and to
- * reach the desktop, without keys, passwords and other variables of this process, except `others`.
+ * reach the desktop, without keys, passwords and other variables of this process.
+ * Variables whose names match `others` are passed too.
  */
 export function commandEnvironment(
   environment: Environment,

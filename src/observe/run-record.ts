@@ -110,7 +110,7 @@ export async function writeRunRecord(folder: string, record: RunRecord): Promise
   await writeAtomic(path, `${JSON.stringify(record, null, 2)}\n`)
 }
 
-/** Every run record of the folder, oldest first; none if it does not exist. Leaves out other files. */
+/** Every run record of the folder, oldest first; none if it does not exist. Leaves out files that are not run records. */
 export async function readRunRecords(folder: string): Promise<RunRecord[]> {
   const records: RunRecord[] = []
   const names = (await listIfThere(folder)).map(({ name }) => name)

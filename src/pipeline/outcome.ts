@@ -19,8 +19,8 @@ export interface SyncOutcome extends StageResult {
 }
 
 /**
- * The outcome of a run over these organisations, in the order of the configuration, and what failed
- * of each of several.
+ * The outcome of a run over these organisations, in the order of the configuration; if there are
+ * several, also what failed of each.
  */
 export function outcomeOf(
   results: readonly OrganisationResult[],

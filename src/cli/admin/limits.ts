@@ -183,7 +183,7 @@ function limitsText(limits: unknown, terminal: Terminal): string {
  */
 function limitsOfCsv(bytes: Uint8Array, file: string): WantedLimit[] {
   const { header, columns, lines } = readCsv(utf8Text(bytes, file), file)
-  if (columns.toSorted().join(',') !== 'email,limit')
+  if (columns.length !== 2 || columns.toSorted().join(',') !== 'email,limit')
     throw new UsageError(`${file}:1: the header is '${header.trim()}', not email,limit`, {
       hint: 'Write email,limit as the first line.',
     })

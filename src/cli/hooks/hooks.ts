@@ -168,7 +168,7 @@ const uninstallCommand = defineCommand({
   },
 })
 
-/** Writes the settings, unless they are the same. `diff`: what would change; empty if it is written. */
+/** Writes the settings, unless they are unchanged. `diff`: what would change; empty if it is written. */
 async function apply(file: SettingsFile, text: string, isDryRun: boolean) {
   if (text === (file.text ?? NO_SETTINGS)) return { isWritten: false, backup: null, diff: [] }
   if (isDryRun) return { isWritten: false, backup: null, diff: diffLines(file.text ?? '', text) }

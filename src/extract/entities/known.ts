@@ -18,7 +18,7 @@ export interface LakeOf {
   readonly dataFolder: string
   readonly orgId: string
   readonly recorder: { readonly intervals: Ledger }
-  /** Reads it. */
+  /** The database that reads the lake. */
   readonly database: LandingDatabase
 }
 
@@ -37,7 +37,7 @@ export async function knownItems(lake: LakeOf, resource: EntityResource, key: st
   const hashes = new Set(rows.map((row) => textIn(row, 'hash')))
   const keys = new Set(rows.map((row) => textIn(row, 'key')))
   return {
-    /** Whether exactly this item has landed. */
+    /** Whether exactly this item landed last of those with its key. */
     has: ({ item }: RawRow): boolean => hashes.has(hash('sha256', item)),
     /** Whether an item with this key has landed, even with other content. */
     hasKey: (key: string): boolean => keys.has(key),

@@ -177,7 +177,7 @@ async function addPages(context: FetchContext, pagination: Pagination): Promise<
   return true
 }
 
-/** What a row of `/users` is counted by: its user id; without one, its text, as a user of its own. */
+/** The key of a row of `/users`: its user id or, without one, its text: it counts as a separate user. */
 function userOf({ text, value }: ServedRow): string {
   const id = fieldOf(value, 'user_id')
   if (typeof id === 'number' || typeof id === 'boolean') return String(id)

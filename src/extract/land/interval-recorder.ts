@@ -125,11 +125,20 @@ export class IntervalRecorder {
    * they failed.
    */
   async endRefusals(): Promise<void> {
-    for (const { resource, days, error } of this.#refusals.splice(0)) {
-      const known = days.map((day) => this.#known(resource, day))
-      const isAnswered = this.#of(resource).some(
-        ({ day }) => this.#outcomes.get(intervalKey(resource, day)) === 'landed',
-      )
+    const hasLanded = (resource: string, day: Day): boolean =>
+      this.#outcomes.get(intervalKey(resource, day)) === 'landed'
+    const all = this.#refusals.splice(0).map((refusal) => {
+      const { resource } = refusal
+      return {
+        ...refusal,
+        isAnswered: this.#of(resource).some(({ day }) => hasLanded(resource, day)),
+      }
+    })
+    for (const { resource, days, error, isAnswered } of all) {
+      // another request may have been answered since
+      const known = days
+        .filter((day) => !hasLanded(resource, day))
+        .map((day) => this.#known(resource, day))
       if (isAnswered) await this.#kept(resource, known, error)
       else await this.#failed(resource, known, error)
     }

@@ -39,8 +39,8 @@ export async function landDays<T extends SizedDay>(
 }
 
 /**
- * The volume anomaly that needs confirmation; null if there is none. A settled day that changed is one
- * if it became empty, or less than half as large.
+ * The volume anomaly that needs confirmation; null if there is none. A changed settled day is one
+ * if it became empty or less than half as large.
  */
 async function anomalyOf(
   context: FetchContext,

@@ -38,6 +38,7 @@ export async function runChecks(
     dependsOn: [],
     isPinned: group.some(({ changedSql }) => changedSql !== undefined),
     work: async (db: Database) => {
+      context.signal?.throwIfAborted()
       const isUncounted = ({ check }: PlannedCheck) => counted?.has(check) !== true
       const due = group.filter((each) => isUncounted(each) && lackingOf(each).length === 0)
       const counts = typeof rows === 'string' ? await countTogether(context, db, rows, due) : []
@@ -61,7 +62,7 @@ export async function runChecks(
   }
 }
 
-/** The rows in which a check counts missing values, if it only does that. */
+/** The rows in which a check counts missing values, if that is all it does. */
 function countedRows({ scope, missing }: PlannedCheck): string | undefined {
   if (scope === 'none') return undefined
   return scope === 'all' ? missing?.in : (missing?.inChanged ?? missing?.in)

@@ -97,7 +97,7 @@ function placeOf({ place, name }: UnitTestNode): string {
   return `${placeText(place)}: unit test '${name}'`
 }
 
-/** The rows that the model makes of the given ones. */
+/** The rows that the model makes from the given ones. */
 async function actualSql(
   context: BuildContext,
   { place, given }: UnitTestNode,

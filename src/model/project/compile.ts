@@ -81,7 +81,7 @@ function relationOf({ name, config }: Pick<Model, 'name' | 'config'>): string {
   return `${config.schema}.${name}`
 }
 
-/** A file does not choose its schema, because the relation is known before the file is rendered. */
+/** A file cannot choose its schema: the relation must be known before the file is rendered. */
 const fileConfigShape = modelConfigShape.omit({ schema: true })
 
 function settingsOf(model: Model, rendered: Rendered): ModelSettings {

@@ -29,7 +29,7 @@ const catalogRows = z.array(
 /** By `schema.name`. */
 export type Relations = ReadonlyMap<string, Relation>
 
-/** Creates the schemas of tables and views. Two connections cannot create one at once. */
+/** Creates the schemas of tables and views. Two connections cannot create the same one at once. */
 export async function createSchemas(
   db: Database,
   relations: readonly Pick<ModelNode, 'schema'>[],
