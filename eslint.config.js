@@ -32,7 +32,7 @@ export default tseslint.config(
       },
     },
     rules: {
-      'max-lines': ['error', { max: 400, skipBlankLines: true }],
+      'max-lines': ['error', { max: 400 }],
       'no-console': 'error',
       'no-restricted-syntax': [
         'error',

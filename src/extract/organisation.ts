@@ -281,11 +281,7 @@ async function fetchTasks(
     for (const resource of resources)
       if (isOfUsers(resource.name)) await verifyPagesConsistent(context, landing, resource)
   } finally {
-    try {
-      await landing.ended()
-    } finally {
-      await recorder.endRefusals()
-    }
+    await landing.ended().finally(() => recorder.endRefusals())
   }
 }
 

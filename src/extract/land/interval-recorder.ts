@@ -127,18 +127,11 @@ export class IntervalRecorder {
   async endRefusals(): Promise<void> {
     const hasLanded = (resource: string, day: Day): boolean =>
       this.#outcomes.get(intervalKey(resource, day)) === 'landed'
-    const all = this.#refusals.splice(0).map((refusal) => {
-      const { resource } = refusal
-      return {
-        ...refusal,
-        isAnswered: this.#of(resource).some(({ day }) => hasLanded(resource, day)),
-      }
-    })
-    for (const { resource, days, error, isAnswered } of all) {
+    for (const { resource, days, error } of this.#refusals.splice(0)) {
+      const isAnswered = this.#of(resource).some(({ day }) => hasLanded(resource, day))
       // another request may have been answered since
-      const known = days
-        .filter((day) => !hasLanded(resource, day))
-        .map((day) => this.#known(resource, day))
+      const open = days.filter((day) => !hasLanded(resource, day))
+      const known = open.map((day) => this.#known(resource, day))
       if (isAnswered) await this.#kept(resource, known, error)
       else await this.#failed(resource, known, error)
     }

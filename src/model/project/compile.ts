@@ -130,7 +130,12 @@ function snapshotNode(snapshot: Snapshot, { models }: ProjectNames): ModelNode {
 function nodeOf(described: Described, settings: ModelSettings, statements: Statements): ModelNode {
   const { name, file, description, columns, tests, place } = described
   return {
-    ...{ name, file, description, columns, tests, place },
+    name,
+    file,
+    description,
+    columns,
+    tests,
+    place,
     ...settings,
     ...statements,
     relation: relationOf({ name, config: settings }),
