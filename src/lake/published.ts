@@ -93,15 +93,20 @@ export async function publishFile(temporary: string, publication: Publication): 
   return bytes
 }
 
-/** Removes kept files beyond the limit, and those with the same content as another. */
+/**
+ * Removes kept files beyond the limit, and those with the same content as another. The replaced
+ * file is the last to go, even if it is not the newest, as after a rollback.
+ */
 async function prune(
-  { target, runId, keep }: Publication,
+  { target, runId, keep, present }: Publication,
   records: readonly PublishedRecord[],
   now: PublishedRecord,
 ): Promise<void> {
   const seen = new Set([now.content])
   const staying = new Set<string>()
-  for (const { runId: id } of (await keptFiles(target)).toReversed()) {
+  const kept = (await keptFiles(target)).map((file) => file.runId).toReversed()
+  const isReplaced = (id: string): number => Number(id === present?.runId)
+  for (const id of kept.toSorted((a, b) => isReplaced(b) - isReplaced(a))) {
     const content = records.find((each) => each.runId === id)?.content ?? id
     const isOther = id !== runId && !seen.has(content)
     seen.add(content)

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { keptFiles, publishFile } from '../../src/lake/published.ts'
-import { readRecords } from '../../src/lake/published-record.ts'
+import { verifyPublished } from '../../src/lake/published-record.ts'
 import { rollBack } from '../../src/serve/rollback.ts'
 import { Database } from '../../src/lib/duckdb.ts'
 import { temporaryFolder } from '../support/helpers.ts'
@@ -10,37 +10,52 @@ import { temporaryFolder } from '../support/helpers.ts'
 /** The second run had a clock that was a year ahead. */
 const RUNS = ['20260201', '20270202', '20260203', '20260204']
 
-it('the order of publication counts, also after a run whose clock was ahead', async () => {
+const options = { runId: 'r', now: () => 0, to: undefined }
+
+/** Publishes a file of each run after the other, and returns the data folder. */
+async function published(runIds: readonly string[], keep: number): Promise<string> {
   const data = await temporaryFolder()
-  const target = join(data, 'warehouse.duckdb')
   await mkdir(join(data, 'state'))
-  for (const runId of RUNS) {
-    const temporary = join(data, `${runId}.new`)
-    const database = await Database.open(temporary)
-    await database.run(`create schema meta; create table meta.columns as select '${runId}' as run`)
-    database.close()
-    await publishFile(temporary, {
-      target,
-      runId,
-      builtAt: '2026-02-01T00:00:00.000Z',
-      asOf: null,
-      content: runId,
-      meta: runId,
-      present: (await readRecords(target)).at(-1) ?? null,
-      keep: 2,
-      warn: (message) => expect.fail(message),
-    })
-  }
-  const names = (await keptFiles(target)).map(({ runId }) => runId)
-  expect(names).toEqual(['20270202', '20260203'])
-  const options = { dataFolder: data, runId: 'r', now: () => 0, to: undefined }
-  expect((await rollBack(options)).to).toBe('20260203')
-  expect((await rollBack(options)).to).toBe('20270202')
+  for (const runId of runIds) await publish(data, runId, keep)
+  return data
+}
+
+async function publish(data: string, runId: string, keep: number): Promise<void> {
+  const target = join(data, 'warehouse.duckdb')
+  const temporary = join(data, `${runId}.new`)
+  const database = await Database.open(temporary)
+  await database.run(`create schema meta; create table meta.columns as select '${runId}' as run`)
+  database.close()
+  const verdict = await verifyPublished(target)
+  await publishFile(temporary, {
+    target,
+    runId,
+    builtAt: '2026-02-01T00:00:00.000Z',
+    asOf: null,
+    content: runId,
+    meta: runId,
+    present: verdict.state === 'published' ? verdict.record : null,
+    keep,
+    warn: (message) => expect.fail(message),
+  })
+}
+
+async function keptRuns(data: string): Promise<string[]> {
+  return (await keptFiles(join(data, 'warehouse.duckdb'))).map(({ runId }) => runId)
+}
+
+it('a build after a rollback keeps the file that it replaces, not the one that was rolled back', async () => {
+  const data = await published(['good', 'bad'], 1)
+  expect((await rollBack({ ...options, dataFolder: data })).to).toBe('good')
+  await publish(data, 'next', 1)
+  expect(await keptRuns(data)).toEqual(['good'])
+})
+
+it('the order of publication counts, also after a run whose clock was ahead', async () => {
+  const data = await published(RUNS, 2)
+  expect(await keptRuns(data)).toEqual(['20270202', '20260203'])
+  expect((await rollBack({ ...options, dataFolder: data })).to).toBe('20260203')
+  expect((await rollBack({ ...options, dataFolder: data })).to).toBe('20270202')
   await writeFile(join(data, 'published', 'unknown.duckdb'), '')
-  expect((await keptFiles(target)).map(({ runId }) => runId)).toEqual([
-    'unknown',
-    '20270202',
-    '20260203',
-    '20260204',
-  ])
+  expect(await keptRuns(data)).toEqual(['unknown', '20270202', '20260203', '20260204'])
 })
