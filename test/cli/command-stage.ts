@@ -2,8 +2,8 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { startEmulator, type Emulator, type EmulatorOptions } from '../../src/emulator/emulator.ts'
-import { command } from '../support/command.ts'
 import { temporaryFolder } from '../support/helpers.ts'
+import { execute } from './published-stage.ts'
 
 export const NOW = Date.parse('2026-02-03T05:00:00Z')
 
@@ -28,7 +28,7 @@ export const lines = (text: string): string[] => text.split('\n').filter((line) 
 
 /** The rows of a query. */
 export async function ask(environment: Record<string, string>, sql: string): Promise<unknown> {
-  const { out, err } = await command(['query', sql, '--json'], environment)
+  const { out, err } = await execute(['query', sql, '--json'], environment)
   if (err !== '') throw new Error(err)
   return JSON.parse(out)
 }

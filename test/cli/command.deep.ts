@@ -4,6 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { startEmulator } from '../../src/emulator/emulator.ts'
 import { command } from '../support/command.ts'
 import { lines, NOW, stage } from './command-stage.ts'
+import { execute } from './published-stage.ts'
 
 describe('bad usage', () => {
   it.each<[string, string[], RegExp]>([
@@ -42,7 +43,7 @@ describe('bad usage', () => {
     '%s exits with code 2 and an error message, without a request or a file',
     async (_, args, message) => {
       const { emulator, data, environment } = await stage()
-      const { code, out, err } = await command(args, environment)
+      const { code, out, err } = await execute(args, environment)
       expect(code).toBe(2)
       expect(out).toBe('')
       expect(lines(err)[0]).toMatch(message)
@@ -69,7 +70,7 @@ describe('bad usage', () => {
     const { environment, data } = await stage()
     const config = join(data, 'a.yaml')
     await writeFile(config, 'rate: fast\n', { mode: 0o600 })
-    const { code, err } = await command(['status', '--config', config], environment)
+    const { code, err } = await execute(['status', '--config', config], environment)
     expect(code).toBe(2)
     expect(lines(err)[0]).toMatch(/a\.yaml rate: must be a number above 0$/)
   })
@@ -78,7 +79,7 @@ describe('bad usage', () => {
     'a missing key (%j) exits with code 2 and says where to create one',
     async (key) => {
       const { data, environment } = await stage()
-      const { code, err } = await command(['run'], { ...environment, AGENT_API_KEY: key })
+      const { code, err } = await execute(['run'], { ...environment, AGENT_API_KEY: key })
       expect(code).toBe(2)
       expect(err).toContain('AGENT_API_KEY is not set')
       expect(err).toContain('/settings/api-keys')
@@ -91,7 +92,7 @@ describe('bad usage', () => {
     async (variable) => {
       const { environment } = await stage()
       const url = { [variable]: 'http://api.example.com' }
-      const { code, err } = await command(['run'], { ...environment, ...url })
+      const { code, err } = await execute(['run'], { ...environment, ...url })
       expect(code).toBe(2)
       expect(err).toContain('is not https')
     },
@@ -101,7 +102,7 @@ describe('bad usage', () => {
     const { environment, data } = await stage()
     await writeFile(join(data, 'file'), '')
     const folder = { AGENT_WAREHOUSE_DATA: join(data, 'file', 'data') }
-    const { code, err } = await command(['run'], { ...environment, ...folder })
+    const { code, err } = await execute(['run'], { ...environment, ...folder })
     expect(code).toBe(2)
     expect(lines(err)[0]).toContain('is a file, or is inside a file')
   })
@@ -109,7 +110,7 @@ describe('bad usage', () => {
   it('a data folder that the system cannot create exits with code 2', async () => {
     const { environment } = await stage()
     const folder = { AGENT_WAREHOUSE_DATA: '/proc/agent-warehouse/data' }
-    const { code, err } = await command(['run'], { ...environment, ...folder })
+    const { code, err } = await execute(['run'], { ...environment, ...folder })
     expect(code).toBe(2)
     expect(lines(err)[0]).toContain('cannot be written')
   })
@@ -120,7 +121,7 @@ describe('bad usage', () => {
       const { emulator, data, environment } = await stage()
       const folder = { AGENT_WAREHOUSE_DATA: join(data, name, 'data') }
       for (const args of [['run'], ['query', 'select 1'], ['status']]) {
-        const { code, err } = await command(args, { ...environment, ...folder })
+        const { code, err } = await execute(args, { ...environment, ...folder })
         expect({ code, lines: lines(err).length }).toEqual({ code: 2, lines: 2 })
         expect(err).toContain('in its path')
       }
@@ -141,7 +142,7 @@ describe('bad usage', () => {
     '%s without a warehouse exits with code 2 and the next step, without progress output',
     async (...args) => {
       const { environment } = await stage()
-      const { code, err } = await command(args, environment)
+      const { code, err } = await execute(args, environment)
       // The host and the source of the key are printed before the first request.
       const count = args[0] === 'verify' ? 5 : 2
       expect({ code, lines: lines(err).length }, err).toEqual({ code: 2, lines: count })
@@ -162,7 +163,7 @@ describe('a date range outside the history, in a new data folder', () => {
     async (_, range) => {
       const { data, environment } = await stage()
       for (const verb of ['run', 'sync', 'plan']) {
-        const { code, out, err } = await command([verb, ...range], environment)
+        const { code, out, err } = await execute([verb, ...range], environment)
         expect({ code, err: err.match(/Error|agent-warehouse:/) }).toEqual({ code: 0, err: null })
         expect(out).toMatch(/nothing is due|nothing was due/)
       }
@@ -173,46 +174,24 @@ describe('a date range outside the history, in a new data folder', () => {
   it('leaves nothing to build or query: exit code 2, one line and the next step', async () => {
     const { environment } = await stage()
     const range = ['--from', '2026-02-04', '--to', '2026-02-09']
-    await command(['run', ...range, '--log', 'none'], environment)
+    await execute(['run', ...range, '--log', 'none'], environment)
     const verbs = [['build'], ['rebuild'], ['query', 'select 1'], ['verify'], ['export', 'csv']]
     for (const args of [...verbs, ['rollback']]) {
       const log = ['query'].includes(args[0] ?? '') ? [] : ['--log', 'none']
-      const { code, err } = await command([...args, ...log], environment)
+      const { code, err } = await execute([...args, ...log], environment)
       expect({ args, code, lines: lines(err).length }).toEqual({ args, code: 2, lines: 2 })
     }
     for (const args of [['status'], ['plan'], ['doctor'], ['rollback', '--list']]) {
-      const { code, err } = await command(args, environment)
+      const { code, err } = await execute(args, environment)
       expect({ args, code, err }).toEqual({ args, code: 0, err: '' })
     }
-  })
-})
-
-describe('help', () => {
-  it.each([
-    'run',
-    'sync',
-    'plan',
-    'build',
-    'status',
-    'query',
-    'export',
-    'verify',
-    'rebuild',
-    'doctor',
-    'emulate',
-    'demo',
-  ])('%s --help shows an example', async (name) => {
-    const { code, out } = await command([name, '--help'])
-    expect(code).toBe(0)
-    expect(out).toContain('Examples:')
-    expect(out).toContain(`agent-warehouse ${name}`)
   })
 })
 
 describe('plan', () => {
   it('lists the days that are due and why, without a request', async () => {
     const { emulator, environment } = await stage()
-    const { code, out } = await command(
+    const { code, out } = await execute(
       ['plan', '--json', '--only', 'tokens', '--to', '2026-01-15'],
       environment,
     )
@@ -241,8 +220,8 @@ describe('plan', () => {
 
 describe('a configuration file', () => {
   it('lists organisations, each with the variable of its key, and the exports', async () => {
-    const { emulator, data } = await stage()
-    const other = await startEmulator({ users: 5, seed: 2, orgId: 'org_two', now: () => NOW })
+    const { emulator, data } = await stage({ users: 3 })
+    const other = await startEmulator({ users: 3, seed: 2, orgId: 'org_two', now: () => NOW })
     onTestFinished(() => other.close())
     const file = join(data, 'agent-warehouse.yaml')
     await writeFile(
@@ -255,10 +234,11 @@ organisations:
   - { name: two, base_url: '${other.url}', key_env: TWO_KEY }
 `,
     )
+    const named = ['--config', file, '--log', 'none']
     const keys = { ONE_KEY: emulator.keys.manager, TWO_KEY: other.keys.owner }
-    const night = await command(['run', '--config', file, '--log', 'none'], keys)
+    const night = await execute(['run', '--from', '2026-02-02', ...named], keys)
     expect(night, night.err).toMatchObject({ code: 0 })
-    const { out } = await command(
+    const { out } = await execute(
       [
         'query',
         'select org_id, count(*) > 0 as some from fct_org_day group by 1 order by 1',

@@ -2,9 +2,13 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { EmulatorOptions } from '../../src/emulator/emulator.ts'
+import { MS_PER_DAY } from '../../src/lib/days.ts'
 import { command, type Outcome } from '../support/command.ts'
 import { restoredFolder } from '../support/folders.ts'
-import { ask, filesIn, lines, stage } from './command-stage.ts'
+import { ask, filesIn, lines, NOW, stage } from './command-stage.ts'
+import { execute } from './published-stage.ts'
+
+const NEXT_DAY = NOW + MS_PER_DAY
 
 /** A first night, which lands, builds and publishes; once for the tests of this file. */
 let first: { outcome: Outcome; requests: readonly string[] } | undefined
@@ -67,29 +71,34 @@ describe('a night', () => {
 
   it('with a failed day publishes the rest, names the day and exits with code 3; the next night fetches it', async () => {
     let isBroken = true
-    const { environment } = await stage({
+    const { environment } = await afterFirst({
+      now: () => NEXT_DAY,
       intercept: ({ path, query }) =>
-        isBroken && path.endsWith('/users') && query.get('startDate') === '2026-01-22'
+        isBroken && path.endsWith('/users') && query.get('startDate') === '2026-02-03'
           ? new Response('{"title":"Not found"}', { status: 404 })
           : undefined,
     })
-    const night = await command(['run', '--log', 'none'], environment)
+    const night = await execute(['run', '--log', 'none'], environment)
     expect(night, night.err).toMatchObject({ code: 3 })
-    expect(night.out).toContain('2026-01-22')
-    const failed = `select resource, activity_date from meta.intervals where status = 'failed'`
-    expect(await ask(environment, failed)).toEqual([
-      { resource: 'users', activity_date: '2026-01-22' },
+    expect(night.out).toContain('2026-02-03')
+    const states = `select status, list(resource order by resource) as resources from meta.intervals
+      where activity_date = '2026-02-03' group by 1 order by 1`
+    expect(await ask(environment, states)).toEqual([
+      { status: 'failed', resources: ['users'] },
+      { status: 'landed', resources: expect.arrayContaining(['activity', 'tokens']) as unknown },
     ])
     isBroken = false
-    expect(await command(['run', '--log', 'none'], environment)).toMatchObject({ code: 0 })
-    expect(await ask(environment, failed)).toEqual([])
+    expect(await execute(['run', '--log', 'none'], environment)).toMatchObject({ code: 0 })
+    expect(await ask(environment, states)).toEqual([
+      { status: 'landed', resources: expect.arrayContaining(['users']) as unknown },
+    ])
   })
 
   it('that cannot reach the platform says so, exits with code 3 and keeps the published warehouse', async () => {
     const { data, environment } = await afterFirst()
     const published = await readFile(join(data, 'warehouse.duckdb'))
-    const unreachable = { AGENT_BASE_URL: 'http://127.0.0.1:1' }
-    const night = await command(['run', '--log', 'none'], { ...environment, ...unreachable })
+    const unreachable = { ...environment, AGENT_BASE_URL: 'http://127.0.0.1:1' }
+    const night = await execute(['run', '--log', 'none'], unreachable)
     expect(night.code).toBe(3)
     expect(night.err).toContain('could not be reached')
     expect(published.equals(await readFile(join(data, 'warehouse.duckdb')))).toBe(true)
@@ -97,20 +106,26 @@ describe('a night', () => {
 
   it('that must wait beyond --max-duration exits with code 4 and publishes what has landed', async () => {
     let served = 0
-    const { environment } = await stage({
+    const { environment } = await afterFirst({
+      now: () => NEXT_DAY,
       intercept: () =>
-        (served += 1) > 12
+        (served += 1) > 8
           ? new Response('{"title":"Too many"}', {
               status: 429,
               headers: { 'retry-after': '3600' },
             })
           : undefined,
     })
-    const night = await command(['run', '--max-duration', '10m', '--log', 'none'], environment)
+    const night = await execute(['run', '--max-duration', '10m', '--log', 'none'], environment)
     expect(night, night.err).toMatchObject({ code: 4 })
     expect(lines(night.out)[0]).toContain('Deferred')
-    expect(await ask(environment, 'select count(*) > 0 as some from fct_org_day')).toEqual([
-      { some: true },
+    const landed = `select count(*) > 0 as some from meta.intervals
+      where activity_date = '2026-02-03' and status = 'landed' and resource in ('activity', 'tokens')`
+    expect(await ask(environment, landed)).toEqual([{ some: true }])
+    const runs = 'select status, exit_code from meta.runs order by run_id'
+    expect(await ask(environment, runs)).toEqual([
+      { status: 'complete', exit_code: 0 },
+      { status: 'deferred', exit_code: 4 },
     ])
   })
 
@@ -130,7 +145,7 @@ describe('a night', () => {
     expect(await ask(environment, 'select count(*) > 0 as some from fct_org_day')).toEqual([
       { some: true },
     ])
-    const second = await command(['run', '--log', 'none'], environment)
+    const second = await execute(['run', '--log', 'none'], environment)
     expect(second.code).toBe(7)
     expect(second.err).toMatch(/in use by run .* \(process \d+/)
     gate.open?.()
@@ -146,7 +161,7 @@ async function martsOf(environment: Record<string, string>): Promise<unknown> {
 /** Repeats `status` until a run is in progress. */
 async function untilRunning(environment: Record<string, string>): Promise<Outcome> {
   for (let attempt = 0; attempt < 50; attempt += 1) {
-    const status = await command(['status'], environment)
+    const status = await execute(['status'], environment)
     if (/^running/m.test(status.out)) return status
   }
   throw new Error('no run is under way')

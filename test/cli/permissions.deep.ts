@@ -7,9 +7,11 @@ import { startEmulator } from '../../src/emulator/emulator.ts'
 import { runHook } from '../hooks/support.ts'
 import { command } from '../support/command.ts'
 import { temporaryFolder } from '../support/helpers.ts'
+import { NOW } from './command-stage.ts'
+import { execute } from './published-stage.ts'
 
 async function stage(): Promise<{ data: string; environment: Record<string, string> }> {
-  const emulator = await startEmulator({ users: 3, now: () => Date.now() })
+  const emulator = await startEmulator({ users: 3, now: () => NOW })
   onTestFinished(() => emulator.close())
   const data = join(await temporaryFolder(), 'data')
   return {
@@ -22,15 +24,15 @@ async function stage(): Promise<{ data: string; environment: Record<string, stri
   }
 }
 
-const SYNC = [
-  'sync',
-  '--only',
-  'activity,enterprise_controls',
-  '--from',
-  '2026-02-01',
-  '--to',
-  '2026-02-02',
-]
+const DAY = ['--only', 'activity,enterprise_controls', '--from', '2026-02-02']
+const SYNC = ['sync', ...DAY]
+
+/** A configuration file next to the data folder. */
+async function configured(data: string, text: string): Promise<string[]> {
+  const path = join(data, '..', 'a.yaml')
+  await writeFile(path, text, { mode: 0o600 })
+  return ['--config', path]
+}
 
 /** Files and folders, the data folder included, whose mode has bits of the mask. */
 async function wider(data: string, mask: number): Promise<string[]> {
@@ -45,46 +47,39 @@ async function wider(data: string, mask: number): Promise<string[]> {
     .map(([name, mode]) => `${name} ${mode.toString(8)}`)
 }
 
+async function expectOpenToGroup(data: string): Promise<void> {
+  expect(await wider(data, 0o027)).toEqual([])
+  expect((await lstat(join(data, 'runs'))).mode & 0o777).toBe(0o750)
+  expect((await lstat(join(data, 'state', 'redaction.key'))).mode & 0o777).toBe(0o600)
+}
+
 describe('permissions', () => {
   test('a run creates files for their owner alone, whatever the umask of the process', async () => {
     const { data, environment } = await stage()
     const before = process.umask(0o000)
     onTestFinished(() => void process.umask(before))
-    expect((await command(SYNC, environment)).code).toBe(0)
-    expect((await command(['build'], environment)).code).toBe(0)
-    expect((await command(['export', 'csv'], environment)).code).toBe(0)
+    const run = ['run', ...DAY, ...(await configured(data, 'exports: [csv]\n'))]
+    expect((await command(run, environment)).code).toBe(0)
     expect((await readdir(data)).sort()).toEqual(
       expect.arrayContaining(['exports', 'lake', 'runs', 'state', 'target', 'warehouse.duckdb']),
     )
     expect(await wider(data, 0o077)).toEqual([])
   })
 
-  test('AGENT_WAREHOUSE_UMASK opens files to the group, but not the redaction key', async () => {
+  test('AGENT_WAREHOUSE_UMASK opens files to the group, but not the redaction key, whatever the setting umask', async () => {
     const { data, environment } = await stage()
-    const { code } = await command(SYNC, { ...environment, AGENT_WAREHOUSE_UMASK: '027' })
-    expect(code).toBe(0)
-    expect(await wider(data, 0o027)).toEqual([])
-    expect((await lstat(join(data, 'runs'))).mode & 0o777).toBe(0o750)
-    expect((await lstat(join(data, 'state', 'redaction.key'))).mode & 0o777).toBe(0o600)
+    const sync = [...SYNC, ...(await configured(data, 'umask: 077\n'))]
+    expect((await command(sync, { ...environment, AGENT_WAREHOUSE_UMASK: '027' })).code).toBe(0)
+    await expectOpenToGroup(data)
   })
 
   test.each(['027', '"027"', '27'])(
     'the setting umask opens files to the group, but not the redaction key: %s',
     async (mask) => {
       const { data, environment } = await stage()
-      const config = join(data, '..', 'a.yaml')
-      await writeFile(config, `umask: ${mask}\n`, { mode: 0o600 })
-      expect((await command([...SYNC, '--config', config], environment)).code).toBe(0)
-      expect(await wider(data, 0o027)).toEqual([])
-      expect((await lstat(join(data, 'runs'))).mode & 0o777).toBe(0o750)
-      expect((await lstat(join(data, 'state', 'redaction.key'))).mode & 0o777).toBe(0o600)
-      const { out } = await command(['doctor', '--config', config], environment)
-      expect(out).toMatch(/^ok +permissions +only its owner and group/m)
-      const closed = join(data, '..', 'closed')
-      const variables = { AGENT_WAREHOUSE_DATA: closed, AGENT_WAREHOUSE_UMASK: '077' }
-      const result = await command([...SYNC, '--config', config], { ...environment, ...variables })
-      expect(result.code).toBe(0)
-      expect(await wider(closed, 0o077)).toEqual([])
+      const sync = [...SYNC, ...(await configured(data, `umask: ${mask}\n`))]
+      expect((await command(sync, environment)).code).toBe(0)
+      await expectOpenToGroup(data)
     },
   )
 
@@ -92,9 +87,8 @@ describe('permissions', () => {
     'a umask setting that is invalid or lets other users in is refused: %s',
     async (mask) => {
       const { data, environment } = await stage()
-      const config = join(data, '..', 'a.yaml')
-      await writeFile(config, `umask: ${mask}\n`, { mode: 0o600 })
-      const { code, err } = await command([...SYNC, '--config', config], environment)
+      const sync = [...SYNC, ...(await configured(data, `umask: ${mask}\n`))]
+      const { code, err } = await execute(sync, environment)
       expect(code).toBe(2)
       expect(err).toMatch(/a\.yaml umask: '.*' is not a mask/)
       await expect(readdir(data)).rejects.toThrow('ENOENT')
@@ -114,14 +108,16 @@ describe('permissions', () => {
 
   test('doctor reports files that other users can open, and the command that closes them', async () => {
     const { data, environment } = await stage()
+    const doctor = (args: readonly string[] = [], variables = {}) =>
+      execute(['doctor', ...args], { ...environment, ...variables })
     await command(SYNC, environment)
-    expect((await command(['doctor'], environment)).out).toMatch(/^ok +permissions /m)
+    expect((await doctor()).out).toMatch(/^ok +permissions /m)
     await mkdir(join(data, 'seeds'), { mode: 0o755 })
     await writeFile(join(data, 'seeds', 'teams.csv'), 'org_id,user,team\n', { mode: 0o644 })
-    expect((await command(['doctor'], environment)).out).toMatch(/^ok +permissions /m)
+    expect((await doctor()).out).toMatch(/^ok +permissions /m)
     await chmod(join(data, 'state'), 0o755)
     await chmod(join(data, 'state', 'redaction.key'), 0o640)
-    const { code, out } = await command(['doctor'], environment)
+    const { code, out } = await doctor()
     expect(code).toBe(0)
     expect(out).toMatch(
       /^warning +permissions +.*state \(755\), state\/redaction\.key \(640\)\. To fix this: chmod -R g-rwx,o-rwx /m,
@@ -129,8 +125,11 @@ describe('permissions', () => {
     const [, fix = ''] = /To fix this: (chmod .*?')\./.exec(out) ?? []
     await promisify(execFile)('sh', ['-c', fix])
     expect(await wider(data, 0o077)).toEqual([])
-    const open = await command(['doctor'], { ...environment, AGENT_WAREHOUSE_UMASK: '027' })
-    expect(open.out).toMatch(/^ok +permissions +only its owner and group/m)
+    const open = [
+      await doctor([], { AGENT_WAREHOUSE_UMASK: '027' }),
+      await doctor(await configured(data, 'umask: 027\n')),
+    ]
+    for (const { out } of open) expect(out).toMatch(/^ok +permissions +only its owner and group/m)
   })
 
   test('the data folder in a git repository ignores all but its seeds, and keeps a changed .gitignore', async () => {

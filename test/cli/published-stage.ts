@@ -1,10 +1,11 @@
-import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { program } from '../../src/cli/program.ts'
 import { startEmulator, type Emulator, type EmulatorOptions } from '../../src/emulator/emulator.ts'
 import type { Outcome } from '../support/command.ts'
+import { copyFolder } from '../support/folders.ts'
 import { MACHINE } from '../support/machine.ts'
 
 export interface Where {
@@ -60,8 +61,7 @@ export async function published(
   expect(night.code, night.err).toBe(0)
   const copy = async (): Promise<string> => {
     const to = join(await folder(), 'data')
-    // The published file is recognised by its time, too.
-    await cp(data, to, { recursive: true, preserveTimestamps: true })
+    await copyFolder(data, to)
     return to
   }
   const close = async (): Promise<void> => {
@@ -75,8 +75,8 @@ export async function published(
 export async function execute(
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
-  cwd: string,
-  answers: string | undefined,
+  cwd = '/',
+  answers?: string,
 ): Promise<Outcome> {
   let [out, err] = ['', '']
   const code = await program(args, {

@@ -1,8 +1,17 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { command } from '../support/command.ts'
+import type { Intercept } from '../../src/emulator/emulator.ts'
 import { ask, filesIn, lines, stage } from './command-stage.ts'
+import { execute } from './published-stage.ts'
+
+/** Refuses an endpoint of analytics; '': every request. */
+const refusing =
+  (endpoint: string): Intercept =>
+  ({ path }) =>
+    endpoint === '' || path.endsWith(`/analytics/${endpoint}`)
+      ? new Response('{"title":"Forbidden"}', { status: 403 })
+      : undefined
 
 describe('run with a refused key', () => {
   it.each(['member', 'guest'] as const)(
@@ -10,7 +19,7 @@ describe('run with a refused key', () => {
     async (role) => {
       const { emulator, data, environment } = await stage()
       const key = { AGENT_API_KEY: emulator.keys[role] }
-      const { code, err } = await command(['run', '--log', 'none'], { ...environment, ...key })
+      const { code, err } = await execute(['run', '--log', 'none'], { ...environment, ...key })
       expect(code).toBe(5)
       expect(lines(err)[0]).toMatch(/403/)
       expect(err).toContain('Manager or Owner')
@@ -24,40 +33,65 @@ describe('run with a refused key', () => {
     ['activity', ['activity', 'activity_by_client']],
     ['users', ['users']],
   ])(
-    'exits with code 5 when /%s alone is refused, and publishes the other resources',
+    'exits with code 5 when /%s alone is refused, and the other resources land',
     async (endpoint, resources) => {
-      let asked = 0
-      const { environment } = await stage({
-        intercept: ({ path }) => {
-          if (!path.endsWith(`/analytics/${endpoint}`)) return undefined
-          asked += 1
-          return new Response('{"title":"Forbidden"}', { status: 403 })
-        },
-      })
-      const night = await command(['run', '--log', 'none'], environment)
+      const { emulator, environment } = await stage({ intercept: refusing(endpoint), users: 3 })
+      const night = await execute(['sync', '--log', 'none'], environment)
       expect(night, night.err).toMatchObject({ code: 5 })
-      expect(lines(night.out)[0]).toMatch(/^Refused: .*403.*, what has landed was published$/)
-      expect(asked).toBeLessThanOrEqual(20)
-      const states = `select resource, status, count(*) as days from meta.intervals
-      where activity_date < '2026-02-03' and status in ('failed', 'missing') group by all order by all`
-      expect(await ask(environment, states)).toEqual(
-        resources.map((resource) => ({ resource, status: 'failed', days: 20 })),
+      expect(lines(night.out)[0]).toMatch(/^Refused: .*403/)
+      const asked = emulator.requests.filter(({ path }) => path.includes(`/${endpoint}?`))
+      expect(asked.length).toBeGreaterThan(0)
+      expect(asked.length).toBeLessThanOrEqual(20)
+      const { out } = await execute(['status', '--json'], environment)
+      const { sum } = JSON.parse(out) as {
+        sum: { resource: string; missing: number; failed: number }[]
+      }
+      const open = sum.filter(({ missing, failed }) => missing + failed > 0)
+      expect(open.map(({ resource, missing, failed }) => ({ resource, missing, failed }))).toEqual(
+        resources.map((resource) => ({ resource, missing: 0, failed: 20 })),
       )
-      expect(await ask(environment, 'select status, exit_code from meta.runs')).toEqual([
-        { status: 'refused', exit_code: 5 },
-      ])
     },
   )
+
+  it('exits with code 5 when a resource is refused, and publishes the others; when every request is, and keeps what is published', async () => {
+    let refused = 'activity'
+    const { data, environment } = await stage({
+      intercept: (request) => refusing(refused)(request),
+      users: 3,
+    })
+    const night = await execute(['run', '--log', 'none'], environment)
+    expect(night, night.err).toMatchObject({ code: 5 })
+    expect(lines(night.out)[0]).toMatch(/^Refused: .*403.*, what has landed was published$/)
+    const states = `select resource, status, count(*) as days from meta.intervals
+      where activity_date < '2026-02-03' and status in ('failed', 'missing') group by all order by all`
+    expect(await ask(environment, states)).toEqual(
+      ['activity', 'activity_by_client'].map((resource) => ({
+        resource,
+        status: 'failed',
+        days: 20,
+      })),
+    )
+    expect(await ask(environment, 'select status, exit_code from meta.runs')).toEqual([
+      { status: 'refused', exit_code: 5 },
+    ])
+    const published = await readFile(join(data, 'warehouse.duckdb'))
+    refused = ''
+    const next = await execute(['run', '--log', 'none'], environment)
+    expect(next, next.err).toMatchObject({ code: 5 })
+    expect(next.err).toContain('403')
+    expect(published.equals(await readFile(join(data, 'warehouse.duckdb')))).toBe(true)
+  })
 
   it('exits with code 5 when the key is refused in mid-run, and publishes what had landed', async () => {
     let isRefused = false
     const { environment } = await stage({
+      users: 3,
       intercept: ({ path }) => {
         isRefused ||= path.endsWith('/analytics/users')
         return isRefused ? new Response('{"title":"Unauthorized"}', { status: 401 }) : undefined
       },
     })
-    const night = await command(['run', '--log', 'none'], environment)
+    const night = await execute(['run', '--log', 'none'], environment)
     expect(night, night.err).toMatchObject({ code: 5 })
     expect(lines(night.out)[0]).toMatch(/^Refused: .*401.*, what has landed was published$/)
     expect(await ask(environment, 'select status, exit_code from meta.runs')).toEqual([
@@ -68,25 +102,10 @@ describe('run with a refused key', () => {
     expect(await ask(environment, activity)).toEqual([{ status: 'landed' }])
   })
 
-  it('exits with code 5 when every request is refused, and keeps the published warehouse', async () => {
-    let isRefused = false
-    const { data, environment } = await stage({
-      intercept: () =>
-        isRefused ? new Response('{"title":"Forbidden"}', { status: 403 }) : undefined,
-    })
-    await command(['run', '--log', 'none', '--to', '2026-01-20'], environment)
-    const published = await readFile(join(data, 'warehouse.duckdb'))
-    isRefused = true
-    const night = await command(['run', '--log', 'none'], environment)
-    expect(night, night.err).toMatchObject({ code: 5 })
-    expect(night.err).toContain('403')
-    expect(published.equals(await readFile(join(data, 'warehouse.duckdb')))).toBe(true)
-  })
-
   it('exits with code 5 for an unknown key, which appears in no file or output', async () => {
     const { data, environment } = await stage()
     const key = { AGENT_API_KEY: 'sk-secret-9f8e7d6c' }
-    const { code, out, err } = await command(['run', '--log', 'json'], { ...environment, ...key })
+    const { code, out, err } = await execute(['run', '--log', 'json'], { ...environment, ...key })
     expect(code).toBe(5)
     expect(out + err).not.toContain(key.AGENT_API_KEY)
     for (const path of await filesIn(data)) {
