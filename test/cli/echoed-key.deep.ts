@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { Invocation } from './every-command.ts'
+import { asksOrReads } from './every-command.ts'
 import { expectNoKey, inValues, KEY, problem, WAYS } from './echoed-key.ts'
-import { hostilePlatform } from './hostile-platform.ts'
+import { hostilePlatform, type Answer } from './hostile-platform.ts'
+import { inValues as controlsInValues } from './terminal.ts'
 
 /** Every command is run, and builds take most of it: on a busy machine minutes. */
 const PATIENCE = { timeout: 900_000 }
@@ -10,18 +11,20 @@ describe(
   'law 11: the API key appears in no output and in no file, whatever the platform echoes',
   PATIENCE,
   () => {
-    test('in values: every command runs without showing the key, and the values land with [redacted]', async () => {
-      const { shown, files } = await expectNoKey(await hostilePlatform(KEY, inValues))
-      expect(shown.slice(0, 4).map(({ code }) => code)).toEqual([0, 0, 0, 0])
-      expect(shown.slice(-3).map(({ code }) => code)).toEqual([0, 0, 0])
+    test('in values, with control characters: every command runs without showing either, and the values land with [redacted]', async () => {
+      const both = (answer: Answer): Answer => controlsInValues(inValues(answer))
+      // The demo takes nothing from the environment: option-rows/servers.ts.
+      const { shown, files } = await expectNoKey(
+        await hostilePlatform(KEY, both),
+        ({ args }) => args[0] !== 'demo',
+        { inEveryForm: true },
+      )
+      expect(shown.slice(0, 7).map(({ code }) => code)).toEqual([0, 0, 0, 0, 0, 0, 0])
+      expect(shown.slice(-2).map(({ code }) => code)).toEqual([0, 0])
       expect(shown.some(({ out }) => out.includes('[redacted]'))).toBe(true)
       expect(files).toBeGreaterThan(50)
     })
 
-    // A command that starts its own platform does not talk to this one; `sync` requests what `run`
-    // does, and hardly anything lands that could be built.
-    const asksOrReads = ({ isAlone, args: [name = ''] }: Invocation): boolean =>
-      isAlone !== true && !['build', 'rebuild', 'run'].includes(name)
     test.each(WAYS)('%s: no command shows the key', async (_, change) => {
       await expectNoKey(await hostilePlatform(KEY, change), asksOrReads)
     })

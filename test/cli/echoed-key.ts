@@ -6,6 +6,7 @@ import { temporaryFolder } from '../support/helpers.ts'
 import type { Outcome } from '../support/command.ts'
 import { everyCommand, run, type Invocation } from './every-command.ts'
 import type { Answer, HostilePlatform } from './hostile-platform.ts'
+import { EVIL, expectNoControls } from './terminal.ts'
 
 /** The key that must leave no trace. */
 export const KEY = 'fk-Qx7Zp+9/vL2mR8tN4kW6yB1sD5'
@@ -87,36 +88,45 @@ export const WAYS: readonly [string, (answer: Answer) => Answer][] = [
   ['in a 429', problem(429, { 'retry-after': '86400', 'x-ratelimit-reset': KEY })],
 ]
 
-/** Options that make a command print more. */
-const VERBOSE: Readonly<Record<string, readonly string[]>> = {
-  sync: ['--log', 'json'],
-  run: ['--log', 'text'],
-  build: ['--log', 'json'],
-  doctor: ['--json'],
-  plan: ['--json'],
-  demo: ['--log', 'json'],
+/** Options with which a command prints more, or in another form. */
+const FORMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  sync: [['--log', 'json'], []],
+  run: [['--log', 'text']],
+  build: [['--log', 'json']],
+  doctor: [['--json'], []],
+  plan: [['--json'], []],
 }
 
-/** Runs the commands on the platform, and expects that none shows the key and no file holds it. */
+/**
+ * Runs the commands on the platform, and expects that none shows the key or a control character,
+ * and that no file holds the key.
+ */
 export async function expectNoKey(
   platform: HostilePlatform,
-  isRun: (invocation: Invocation) => boolean = () => true,
+  isRun: (invocation: Invocation) => boolean,
+  { inEveryForm = false } = {},
 ): Promise<{ readonly shown: readonly Outcome[]; readonly files: number }> {
   const folder = await temporaryFolder()
   const environment = { ...platform.environment, AGENT_WAREHOUSE_DATA: join(folder, 'data') }
   const [session = ''] = platform.emulator.sessionIds()
   const [message = ''] = platform.emulator.messageIds(session)
-  const text = `AGENT_API_KEY='${KEY}' curl -H "Authorization: Bearer ${KEY}"`
+  const text = `AGENT_API_KEY='${KEY}' curl -H "Authorization: Bearer ${KEY}" ${EVIL}`
   const all = await everyCommand({ session, message, email: 'a@b.test', text })
+  const inForms = all.filter(isRun).flatMap((invocation) => {
+    const forms = FORMS[invocation.args[0] ?? ''] ?? [[]]
+    return forms
+      .slice(0, inEveryForm ? forms.length : 1)
+      .map((form) => ({ ...invocation, args: [...invocation.args, '--debug', ...form] }))
+  })
   const shownOf = async (invocation: Invocation): Promise<Outcome> => {
-    const [name = ''] = invocation.args
-    const args = [...invocation.args, '--debug', ...(VERBOSE[name] ?? [])]
-    const outcome = await run({ ...invocation, args }, environment, folder)
-    expectClean(args.join(' '), outcome.out + outcome.err)
+    const outcome = await run(invocation, environment, folder)
+    const what = invocation.args.join(' ')
+    expectClean(what, outcome.out + outcome.err)
+    expectNoControls(what, outcome)
     return outcome
   }
   const shown: Outcome[] = []
-  for (const invocations of roundsOf(all.filter(isRun))) {
+  for (const invocations of roundsOf(inForms)) {
     shown.push(...(await Promise.all(invocations.map(shownOf))))
   }
   return { shown, files: await expectCleanFiles(folder) }
@@ -145,7 +155,7 @@ function roundsOf(invocations: readonly Invocation[]): (readonly Invocation[])[]
   return rounds
 }
 
-function expectClean(what: string, text: string): void {
+export function expectClean(what: string, text: string): void {
   const found = [...SPELLINGS, ...PIECES].find((each) => text.includes(each))
   if (found === undefined) return
   const at = text.indexOf(found)
@@ -153,7 +163,7 @@ function expectClean(what: string, text: string): void {
 }
 
 /** Checks the bytes of every file, and every value in Parquet and DuckDB files. */
-async function expectCleanFiles(folder: string): Promise<number> {
+export async function expectCleanFiles(folder: string): Promise<number> {
   const names = await readdir(folder, { recursive: true })
   await using database = await Database.open(':memory:')
   for (const name of names) {

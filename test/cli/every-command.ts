@@ -27,8 +27,8 @@ export interface Invocation {
 const ARGUMENTS: Readonly<Record<string, (named: Named) => readonly string[]>> = {
   plan: () => [],
   sync: () => ['--from', '2026-02-01', '--to', '2026-02-02'],
-  build: () => [],
   run: () => ['--from', '2026-02-01', '--to', '2026-02-03'],
+  build: () => [],
   rebuild: () => [],
   doctor: () => [],
   status: () => [],
@@ -93,6 +93,14 @@ export async function everyCommand(named: Named): Promise<Invocation[]> {
     args: [...name.split(' '), ...argumentsOf(named)],
     ...MANNERS[name]?.(named),
   }))
+}
+
+/** Commands that, as long as nothing has landed, show no answer, or no other than `sync` shows. */
+const APART = new Set(['run', 'build', 'rebuild', 'docs', 'hooks'])
+
+/** True for a command to run on a platform from which nothing lands. */
+export function asksOrReads({ isAlone, args: [name = ''] }: Invocation): boolean {
+  return isAlone !== true && !APART.has(name)
 }
 
 /** Runs a command as its `main` does, on a terminal with colours. */

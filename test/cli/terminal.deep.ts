@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { onTerminal } from './every-command.ts'
-import { EVIL, expectNoControls, CONTROLS, problem } from './terminal.ts'
+import { CONTROLS, EVIL, expectNoneToPrintControls, WAYS } from './terminal.ts'
 
-/** terminal-builds.deep.ts tries every other place, in which commands build for minutes. */
+/** echoed-key.deep.ts has them in values that land, with which every command runs. */
 describe('law 11: control characters', () => {
-  test('in an error response (400) are printed by no command', async () => {
-    await expectNoControls(problem(400), ({ args }) => args[0] !== 'demo')
+  test.each(WAYS)('%s are printed by no command', async (_, change) => {
+    await expectNoneToPrintControls(change)
   })
 
   test('in arguments are not printed', async () => {

@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import { expect } from 'vitest'
+import type { Outcome } from '../support/command.ts'
 import { temporaryFolder } from '../support/helpers.ts'
-import { everyCommand, run, type Invocation } from './every-command.ts'
+import { asksOrReads, everyCommand, run } from './every-command.ts'
 import { hostilePlatform, type Answer } from './hostile-platform.ts'
 
 /** Colours, a window title, C1, direction, zero width, a carriage return. */
@@ -18,7 +19,7 @@ function changed(change: (body: string) => string) {
 }
 
 /** Refuses every request, with control characters in the Problem body. */
-export const problem = (status: number) => (): Answer => ({
+const problem = (status: number) => (): Answer => ({
   status,
   headers: {
     'content-type': 'application/json',
@@ -34,34 +35,37 @@ export const inValues = changed((body) =>
       /"(user_email|model_id|title|text|client|name|hostname|status)":"/g,
       `"$1":"${IN_JSON}`,
     )
-    .replaceAll('{"date":', `{"${IN_JSON}":"${IN_JSON}","date":`),
+    .replaceAll('"date":', `"${IN_JSON}":"${IN_JSON}","date":`),
 )
 
 /** Places in a response for control characters, so that nothing lands. */
 export const WAYS: readonly [string, (answer: Answer) => Answer][] = [
   ['in org_id', changed((body) => body.replace(/"org_id":\s*"[^"]*"/, `"org_id":"${IN_JSON}"`))],
   ['in a date', changed((body) => body.replace(/"date":\s*"[^"]*"/, `"date":"${IN_JSON}"`))],
+  ['in an error response (400)', problem(400)],
   ['in a 429', problem(429)],
 ]
 
-/** Runs the commands, and expects that none prints a control character of the platform. */
-export async function expectNoControls(
-  change: (answer: Answer) => Answer,
-  isRun: (invocation: Invocation) => boolean,
-): Promise<void> {
+/** Expects that a command has printed no control character of the platform. */
+export function expectNoControls(what: string, { out, err }: Outcome): void {
+  expect(out, what).not.toMatch(CONTROLS)
+  expect(err.replaceAll(OWN, ''), what).not.toMatch(CONTROLS)
+}
+
+/** Runs the commands on a platform from which nothing lands, and expects that none prints a control character. */
+export async function expectNoneToPrintControls(change: (answer: Answer) => Answer): Promise<void> {
   const folder = await temporaryFolder()
   const { environment, emulator } = await hostilePlatform('fk-key-of-the-test', change)
   const [session = ''] = emulator.sessionIds()
   const [message = ''] = emulator.messageIds(session)
   const all = await everyCommand({ session, message, email: 'a@b.test', text: EVIL })
-  for (const invocation of all.filter(isRun)) {
+  for (const invocation of all.filter(asksOrReads)) {
     const args = [...invocation.args, '--debug']
-    const { out, err } = await run(
+    const outcome = await run(
       { ...invocation, args },
       { ...environment, AGENT_WAREHOUSE_DATA: join(folder, 'data') },
       folder,
     )
-    expect(out, args.join(' ')).not.toMatch(CONTROLS)
-    expect(err.replaceAll(OWN, ''), args.join(' ')).not.toMatch(CONTROLS)
+    expectNoControls(args.join(' '), outcome)
   }
 }
