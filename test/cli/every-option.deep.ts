@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { version } from '../../src/lib/package.ts'
-import { commonStage, isSlow, ROWS, testRows } from './every-option.ts'
+import { commonStage, ROWS, testRows } from './every-option.ts'
 import { registered } from './registry.ts'
 
 const COMMANDS = await registered()
@@ -8,7 +8,6 @@ const COMMANDS = await registered()
 /** Options that every command has. */
 const EVERYWHERE = ['help', 'version', 'debug']
 
-/** Options of commands that build or compare for minutes: every-option-builds.deep.ts. */
 describe('every option of every command', () => {
   const stageOf = commonStage()
 
@@ -22,7 +21,7 @@ describe('every option of every command', () => {
     ).toBe(true)
   })
 
-  testRows(stageOf, (name) => !isSlow(name))
+  testRows(stageOf)
 
   it.each(COMMANDS.map(({ name }) => name))(
     'includes --help, --version and --debug for %s',

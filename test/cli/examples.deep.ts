@@ -3,12 +3,11 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { MAIN, startCommand } from '../support/command.ts'
-import { ALL, exampleStage, isSlow, testExamples, wordsOf } from './examples.ts'
+import { ALL, exampleStage, testExamples, wordsOf } from './examples.ts'
 
-/** Examples that build or compare everything: examples-builds.deep.ts. */
 describe('an example of --help', () => {
   const stageOf = exampleStage()
-  testExamples(stageOf, (line) => !isSlow(line))
+  testExamples(stageOf)
 
   const inShell = ALL.filter((each) => each.includes('| '))
   it.each(inShell)('can be copied into a shell: %s', async (line) => {

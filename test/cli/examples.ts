@@ -25,11 +25,6 @@ export function wordsOf(line: string): string[] {
   )
 }
 
-/** True for an example that is left to the deep suite: it builds or compares everything. */
-export function isSlow(line: string): boolean {
-  return /^\$0 (?:rebuild|verify|run --)/.test(line)
-}
-
 /** Its output goes to another program, or it starts its own platform. */
 const APART = /\| |^\$0 (?:emulate|demo)/
 
@@ -69,8 +64,8 @@ export function exampleStage(): () => Stage {
 }
 
 /** A test of each example that can be run within the test. */
-export function testExamples(stageOf: () => Stage, isTested: (line: string) => boolean): void {
-  const lines = ALL.filter((each) => !APART.test(each) && isTested(each))
+export function testExamples(stageOf: () => Stage): void {
+  const lines = ALL.filter((each) => !APART.test(each))
   it.each(lines)('can be copied and run: %s', { timeout: 120_000 }, async (line) => {
     const { go, cwd } = stageOf()
     const { url } = await testServer((_, response) => response.end('{}'))

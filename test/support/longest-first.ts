@@ -2,7 +2,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** Files that take minutes, the longest first. Most are short, so they would start last by size. */
 const LONGEST = [
-  'cli/every-option-builds.deep.ts',
+  'cli/every-option.deep.ts',
   'cli/echoed-key.deep.ts',
   'flows/fault-mixtures.deep.ts',
   'flows/verify.deep.ts',
@@ -12,7 +12,6 @@ const LONGEST = [
   'flows/compact.deep.ts',
   'flows/full-disk.deep.ts',
   'flows/published-file.deep.ts',
-  'cli/terminal-builds.deep.ts',
   'flows/kill.deep.ts',
   'flows/compact-kill.deep.ts',
 ]

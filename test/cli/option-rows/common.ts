@@ -12,6 +12,7 @@ import {
   ok,
   on,
   once,
+  rowsOf,
   type Kit,
   type Row,
   type Rows,
@@ -26,12 +27,20 @@ type Bases = Readonly<Record<string, readonly string[]>>
 
 const DAY = ['--only', 'tokens', '--from', '2026-02-01']
 
+/** The models that BUILT_ALONE leaves, one of them incremental. */
+export const ALONE = ['fct_org_day', 'fct_user_language_day']
+
+export const BUILT_ALONE = [
+  ...['--select', [...ALONE, 'fct_tool_day'].join(' ')],
+  ...['--exclude', 'fct_tool_day'],
+]
+
 /** Commands that build or compare everything, with arguments with which they exit with code 0. */
-const SLOW: Bases = {
-  run: ['run', ...DAY],
-  build: ['build'],
-  rebuild: ['rebuild'],
-  verify: ['verify', '--days', '1'],
+export const SLOW = {
+  run: slow('run', ...DAY),
+  build: slow('build', '--full-refresh', ...BUILT_ALONE),
+  rebuild: slow('rebuild'),
+  verify: slow('verify', '--days', '2'),
 }
 
 /** The other commands on the data folder. */
@@ -85,7 +94,10 @@ const OF_ORGANISATIONS = ['run', 'sync', 'plan', 'doctor', 'status', 'verify']
 const LOGGING = ['sync', 'export', 'compact']
 
 export const COMMON: Rows = {
-  ...each(SLOW, slowRows),
+  ...slowRows(SLOW.run),
+  ...slowRows(SLOW.build),
+  ...slowRows(SLOW.rebuild),
+  ...slowRows(SLOW.verify),
   ...each(LOCAL, (name, args) => ({
     data: dataRow(args),
     config: localConfig(args),
@@ -127,22 +139,28 @@ interface SlowRun {
   readonly other: Emulator
 }
 
+const silent = (kit: Kit) => ({ cwd: kit.here, environment: { ...NOTHING, ...keyOf(kit) } })
+
 /**
  * A command that takes long runs once: all that it needs comes from its options, and each row
  * looks at the effect of one.
  */
-function slowRows(name: string, args: readonly string[]): Rows {
-  const hasOrganisations = OF_ORGANISATIONS.includes(name)
-  const silent = (kit: Kit) => ({ cwd: kit.here, environment: { ...NOTHING, ...keyOf(kit) } })
+function slow(name: string, ...flags: readonly string[]) {
+  const args = [name, ...flags]
   const all = once(async (kit): Promise<SlowRun> => {
     const [data, { emulator: other }] = [await kit.copy(), await another({ orgId: 'org_two' })]
+    const hasOrganisations = OF_ORGANISATIONS.includes(name)
     const two = hasOrganisations ? organisationTwo(other) : ''
     const config = await fileWith(kit, 'other.yaml', `data: none\n${organisationOf(kit)}${two}`)
     const org = hasOrganisations ? ['--org', 'default'] : []
     const options = ['--data', data, '--config', config, '--json', '--log', 'json', ...org]
     return { data, config, said: await ok(kit, [...args, ...options], silent(kit)), other }
   })
-  return {
+  return { name, args, all }
+}
+
+function slowRows({ name, args, all }: ReturnType<typeof slow>): Rows {
+  return rowsOf(name, {
     data: async (kit) => {
       const before = await readdir(join(kit.data, 'runs'))
       const { data } = await all(kit)
@@ -161,7 +179,7 @@ function slowRows(name: string, args: readonly string[]): Rows {
       const types = eventsOf((await all(kit)).said).map(({ type }) => type)
       expect([types[0], types.at(-1)]).toEqual(['run.started', 'run.finished'])
     },
-    ...(hasOrganisations
+    ...(OF_ORGANISATIONS.includes(name)
       ? {
           org: async (kit) => {
             const { config, data, other } = await all(kit)
@@ -170,7 +188,7 @@ function slowRows(name: string, args: readonly string[]): Rows {
           },
         }
       : {}),
-  }
+  })
 }
 
 /** The command uses the folder of the option, not the empty one of the environment. */
@@ -283,7 +301,7 @@ function platformRows(args: readonly string[]): Rows {
 }
 
 /** The command asks the host of the option, not that of the environment, where nothing listens. */
-export function baseUrlRow(args: readonly string[]): Row {
+function baseUrlRow(args: readonly string[]): Row {
   return async (kit) => {
     const environment = { AGENT_BASE_URL: 'http://127.0.0.1:1' }
     const asked = kit.asked()

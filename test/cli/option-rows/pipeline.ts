@@ -2,8 +2,8 @@ import { chmod, lstat, readdir, readFile, stat, symlink, utimes, writeFile } fro
 import { dirname, join } from 'node:path'
 import { expect } from 'vitest'
 import { copyFolder } from '../../support/folders.ts'
-import { baseUrlRow, MESSAGE, SESSION } from './common.ts'
-import type { Where } from '../published-stage.ts'
+import type { Outcome } from '../../support/command.ts'
+import { ALONE, BUILT_ALONE, MESSAGE, SESSION, SLOW } from './common.ts'
 import { another, eventsOf, json, ok, on, once, rowsOf, type Kit, type Rows } from './rows.ts'
 
 const YESTERDAY = '2026-02-02'
@@ -20,91 +20,58 @@ function rangesOf(asked: readonly string[], resource: string): [first: string, l
   })
 }
 
-/** Rows of the commands that fetch days: what they request from the platform, in two runs. */
-function asking(command: string): Rows {
-  const [first, last] = ['2026-01-16', '2026-01-20']
-  const range = [...SILENT, '--only', 'tokens', '--from', first, '--to', last]
-  const requestsOf = async (kit: Kit, args: readonly string[], where?: Where) => {
-    const asked = kit.asked()
-    await ok(kit, args, where)
-    return asked()
-  }
-  const ofDays = once((kit) => {
-    const nowhere = { environment: { AGENT_BASE_URL: 'http://127.0.0.1:1' } }
-    const args = [command, ...range, '--refetch', '--base-url', kit.emulator.url]
-    return requestsOf(kit, args, nowhere)
-  })
-  const ofParts = once((kit) => {
-    const named = ['--session', SESSION, '--message', `${SESSION}/${MESSAGE}`]
-    return requestsOf(kit, [command, ...SILENT, '--only', 'sessions,messages', ...named])
-  })
-  // The first request, for yesterday, identifies the organisation and the date.
-  const rangesIn = (requests: readonly string[]): [string, string][] =>
-    rangesOf(requests, 'tokens').filter(([from]) => from !== YESTERDAY)
-  return rowsOf(command, {
-    from: async (kit) => {
-      const days = rangesIn(await ofDays(kit)).map(([from]) => from)
-      expect(days.sort()[0]).toBe(first)
-    },
-    to: async (kit) => {
-      const days = rangesIn(await ofDays(kit)).map(([, to]) => to)
-      expect(days.sort().at(-1)).toBe(last)
-    },
-    only: async (kit) => {
-      expect(rangesIn(await ofDays(kit))).not.toEqual([])
-      const others = /\/(users|tools|productivity|computers)/
-      expect((await ofDays(kit)).filter((each) => others.test(each))).toEqual([])
-    },
-    session: async (kit) => {
-      const one = expect.stringMatching(`^GET /api/v0/sessions/${SESSION}$`) as unknown
-      expect(await ofParts(kit)).toContainEqual(one)
-    },
-    message: async (kit) => {
-      const one = `GET /api/v0/sessions/${SESSION}/messages/${MESSAGE}`
-      expect(await ofParts(kit)).toContainEqual(expect.stringContaining(one))
-    },
-    refetch: async (kit) => {
-      expect(rangesIn(await ofDays(kit))).not.toEqual([])
-      expect(rangesIn(await requestsOf(kit, ['sync', ...range]))).toEqual([])
-    },
-    'base-url': async (kit) => {
-      expect((await ofDays(kit)).length).toBeGreaterThan(0)
-    },
-    ...pacing([command, ...SILENT, '--refetch', '--only', 'users']),
-  })
+/** What a command asked of a platform of its own. */
+interface Asked {
+  readonly said: Outcome
+  readonly requests: readonly string[]
+  /** From the first request to the last. */
+  readonly seconds: number
+  /** The highest number of requests in flight. */
+  readonly most: number
 }
 
-/** How fast and how long a command sends requests, as the platform sees it. */
-function pacing(args: readonly string[]): Rows {
+const NARROW = ['--concurrency', '1']
+const WIDE = ['--concurrency', '4', '--rate', '10']
+
+/** Runs a command whose platform is named by `--base-url` alone. */
+async function ask(kit: Kit, args: readonly string[]): Promise<Asked> {
+  let [now, most] = [0, 0]
+  const times: number[] = []
+  const { emulator, environment } = await another({
+    intercept: async ({ answer }) => {
+      times.push(performance.now())
+      now += 1
+      most = Math.max(most, now)
+      const given = await answer()
+      // Waits for a second request until two have been in flight.
+      await new Promise((resolve) => setTimeout(resolve, most > 1 ? 5 : 150))
+      now -= 1
+      return given
+    },
+  })
+  const nowhere = { ...environment, AGENT_BASE_URL: 'http://127.0.0.1:1' }
+  const said = await ok(kit, [...args, '--base-url', emulator.url], { environment: nowhere })
+  const requests = emulator.requests.map(({ method, path }) => `${method} ${path}`)
+  return { said, requests, seconds: ((times.at(-1) ?? 0) - (times[0] ?? 0)) / 1000, most }
+}
+
+type Asking = (kit: Kit) => Promise<Asked>
+
+/** How fast and how long a command sends requests: with NARROW, with WIDE, and where it must wait. */
+function pacing(narrow: Asking, wide: Asking, args: readonly string[]): Rows {
   return {
+    'base-url': async (kit) => {
+      expect((await narrow(kit)).requests.length).toBeGreaterThan(0)
+    },
     rate: async (kit) => {
-      const asked = kit.asked()
-      const began = performance.now()
-      await ok(kit, [...args, '--rate', '10'])
-      const seconds = (performance.now() - began) / 1000
+      const { requests, seconds } = await wide(kit)
       // After a pause, the requests of one second may go at once.
-      expect(asked().length).toBeGreaterThan(10)
-      expect(asked().length).toBeLessThanOrEqual(10 * (seconds + 1) + 1)
+      expect(requests.length).toBeGreaterThan(10)
+      expect(requests.length).toBeLessThanOrEqual(10 * (seconds + 1) + 1)
     },
     concurrency: async (kit) => {
-      let [now, most] = [0, 0]
-      let isAlone = true
-      const { environment } = await another({
-        intercept: async ({ answer }) => {
-          now += 1
-          most = Math.max(most, now)
-          const given = await answer()
-          // Waits for a second request until two have been in flight.
-          await new Promise((resolve) => setTimeout(resolve, isAlone || most > 1 ? 5 : 300))
-          now -= 1
-          return given
-        },
-      })
-      await ok(kit, [...args, '--concurrency', '1'], { environment })
-      expect(most).toBe(1)
-      isAlone = false
-      await ok(kit, [...args, '--concurrency', '4'], { environment })
-      expect(most).toBeGreaterThan(1)
+      expect((await narrow(kit)).most).toBe(1)
+      expect((await wide(kit)).most).toBeGreaterThan(1)
     },
     'max-duration': async (kit) => {
       let count = 0
@@ -118,6 +85,53 @@ function pacing(args: readonly string[]): Rows {
       expect(code).toBe(4)
     },
   }
+}
+
+/** Rows of the commands that fetch days: what they request from the platform, in two runs. */
+function asking(command: string): Rows {
+  const [first, last] = ['2026-01-16', '2026-01-20']
+  const range = [...SILENT, '--from', first, '--to', last]
+  const named = ['--session', SESSION, '--message', `${SESSION}/${MESSAGE}`]
+  const only = ['--only', 'tokens,tokens_by_model,activity,activity_by_client,sessions,messages']
+  const narrow = once((kit) =>
+    ask(kit, [command, ...range, ...only, ...named, '--refetch', ...NARROW]),
+  )
+  const users = [command, ...SILENT, '--refetch', '--only', 'users']
+  const wide = once((kit) => ask(kit, [...users, ...WIDE]))
+  // The first request, for yesterday, identifies the organisation and the date.
+  const rangesIn = (requests: readonly string[]): [string, string][] =>
+    rangesOf(requests, 'tokens').filter(([from]) => from !== YESTERDAY)
+  return rowsOf(command, {
+    from: async (kit) => {
+      const days = rangesIn((await narrow(kit)).requests).map(([from]) => from)
+      expect(days.sort()[0]).toBe(first)
+    },
+    to: async (kit) => {
+      const days = rangesIn((await narrow(kit)).requests).map(([, to]) => to)
+      expect(days.sort().at(-1)).toBe(last)
+    },
+    only: async (kit) => {
+      const { requests } = await narrow(kit)
+      expect(rangesIn(requests)).not.toEqual([])
+      const others = /\/(users|tools|productivity|computers)/
+      expect(requests.filter((each) => others.test(each))).toEqual([])
+    },
+    session: async (kit) => {
+      const one = expect.stringMatching(`^GET /api/v0/sessions/${SESSION}$`) as unknown
+      expect((await narrow(kit)).requests).toContainEqual(one)
+    },
+    message: async (kit) => {
+      const one = `GET /api/v0/sessions/${SESSION}/messages/${MESSAGE}`
+      expect((await narrow(kit)).requests).toContainEqual(expect.stringContaining(one))
+    },
+    refetch: async (kit) => {
+      expect(rangesIn((await narrow(kit)).requests)).not.toEqual([])
+      const asked = kit.asked()
+      await ok(kit, ['sync', ...range, '--only', 'tokens'])
+      expect(rangesIn(asked())).toEqual([])
+    },
+    ...pacing(narrow, wide, users),
+  })
 }
 
 interface Plan {
@@ -173,31 +187,26 @@ const PLAN = rowsOf('plan', {
   },
 })
 
-/** The models that a build rebuilt. */
-async function builtBy(kit: Kit, ...flags: string[]): Promise<string[]> {
-  const args = ['build', '--log', 'json', ...flags]
-  const events = eventsOf(await ok(kit, args, on(await kit.copy())))
-  return events.flatMap(({ type, model }) =>
-    type === 'model.built' && model !== undefined ? [model] : [],
-  )
+/** The models that the build with BUILT_ALONE rebuilt. */
+async function builtAlone(kit: Kit): Promise<(string | undefined)[]> {
+  const events = eventsOf((await SLOW.build.all(kit)).said)
+  return events.flatMap(({ type, model }) => (type === 'model.built' ? [model] : []))
 }
 
 const BUILD = rowsOf('build', {
   select: async (kit) => {
-    const built = await builtBy(kit, '--full-refresh', '--select', 'fct_org_day')
-    expect(built).toEqual(['fct_org_day'])
+    expect((await builtAlone(kit)).sort()).toEqual(ALONE)
   },
   exclude: async (kit) => {
-    const select = ['--full-refresh', '--select', 'fct_org_day fct_tool_day']
-    expect(await builtBy(kit, ...select, '--exclude', 'fct_tool_day')).toEqual(['fct_org_day'])
+    expect(await builtAlone(kit)).not.toContain('fct_tool_day')
   },
   'full-refresh': async (kit) => {
-    const refreshes = async (...flags: string[]): Promise<(string | undefined)[]> =>
-      eventsOf(await ok(kit, ['build', '--log', 'json', ...flags]))
+    const reasonsIn = (said: Outcome): (string | undefined)[] =>
+      eventsOf(said)
         .filter(({ type }) => type === 'model.refreshed')
         .map(({ reason }) => reason)
-    expect(await refreshes()).toEqual([])
-    const reasons = await refreshes('--full-refresh')
+    expect(reasonsIn(await ok(kit, ['build', '--log', 'json', ...BUILT_ALONE]))).toEqual([])
+    const reasons = reasonsIn((await SLOW.build.all(kit)).said)
     expect(reasons.length).toBeGreaterThan(0)
     expect(new Set(reasons)).toEqual(new Set(['--full-refresh']))
   },
@@ -235,29 +244,35 @@ interface Verified {
   readonly compared: { readonly days: readonly string[] }
 }
 
-async function verified(kit: Kit, ...flags: string[]): Promise<Verified> {
-  return (await json(kit, ['verify', '--json', ...SILENT, ...flags])) as Verified
-}
+const verify = (...flags: string[]): Asking =>
+  once((kit) => ask(kit, ['verify', '--json', ...SILENT, ...flags]))
+
+const verifiedIn = ({ said }: { readonly said: Outcome }): Verified =>
+  JSON.parse(said.out) as Verified
+
+const [NARROWLY_VERIFIED, WIDELY_VERIFIED] = [
+  verify('--from', '2026-01-31', '--to', '2026-02-01', ...NARROW),
+  verify('--all', ...WIDE),
+]
 
 const VERIFY = rowsOf('verify', {
   days: async (kit) => {
-    expect((await verified(kit, '--days', '2')).compared.days).toHaveLength(2)
+    expect(verifiedIn(await SLOW.verify.all(kit)).compared.days).toHaveLength(2)
   },
   all: async (kit) => {
-    const { compared, history_days } = await verified(kit, '--all')
+    const { compared, history_days } = verifiedIn(await WIDELY_VERIFIED(kit))
     expect(compared.days).toHaveLength(history_days)
     expect(history_days).toBe(20)
   },
   from: async (kit) => {
-    const { compared } = await verified(kit, '--from', '2026-01-31')
-    expect([...compared.days].sort()).toEqual(['2026-01-31', '2026-02-01', YESTERDAY])
+    const [first] = [...verifiedIn(await NARROWLY_VERIFIED(kit)).compared.days].sort()
+    expect(first).toBe('2026-01-31')
   },
   to: async (kit) => {
-    const { compared } = await verified(kit, '--to', '2026-01-15')
-    expect([...compared.days].sort()).toEqual(['2026-01-14', '2026-01-15'])
+    const { compared } = verifiedIn(await NARROWLY_VERIFIED(kit))
+    expect([...compared.days].sort()).toEqual(['2026-01-31', '2026-02-01'])
   },
-  'base-url': baseUrlRow(['verify', ...SILENT, '--days', '1']),
-  ...pacing(['verify', ...SILENT, '--days', '4']),
+  ...pacing(NARROWLY_VERIFIED, WIDELY_VERIFIED, ['verify', ...SILENT]),
 })
 
 /** A data folder that a build `--as-of` published once more, and the run that published before. */
