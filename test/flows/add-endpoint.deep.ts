@@ -15,6 +15,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { startEmulator } from '../../src/emulator/emulator.ts'
 import { packageRoot } from '../../src/lib/package.ts'
 import { temporaryFolder } from '../support/helpers.ts'
+import { MACHINE } from '../support/machine.ts'
 import { readLake } from './platform.ts'
 
 /** What CONTRIBUTING.md says that an endpoint takes, for `GET /api/v1/analytics/reviews`. */
@@ -104,6 +105,7 @@ async function firstNight(root: string) {
   const data = await temporaryFolder()
   const env = {
     PATH: process.env['PATH'] ?? '',
+    ...MACHINE,
     AGENT_BASE_URL: platform.url,
     AGENT_API_KEY: platform.keys.manager,
     AGENT_WAREHOUSE_DATA: data,

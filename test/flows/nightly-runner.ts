@@ -6,6 +6,7 @@ import { load } from 'js-yaml'
 import { z } from 'zod'
 import { packageRoot } from '../../src/lib/package.ts'
 import { temporaryFolder } from '../support/helpers.ts'
+import { MACHINE } from '../support/machine.ts'
 
 /** The parts of a workflow that this runner supports. It refuses any other, which would go untested. */
 const stepSchema = z.strictObject({
@@ -119,6 +120,7 @@ export async function startRunner() {
         GITHUB_STEP_SUMMARY: summary,
         GITHUB_REPOSITORY: 'acme/usage',
         AGENT_WAREHOUSE_RATE: '2000',
+        ...MACHINE,
         ...Object.fromEntries(given.map(([name, value]) => [name, expand(String(value))])),
         ...options.environment,
       }

@@ -1,10 +1,12 @@
 import { afterAll } from 'vitest'
 import { limitsOf, readMachine, setProcessLimits } from '../../src/lib/machine.ts'
 import { removeFolders } from './folders.ts'
+import { THREADS } from './machine.ts'
 
 // Test files share processes, so that modules are loaded once: each begins with the usual umask
-// and the limits of the machine, whatever an earlier file has set.
+// and the limits of the suite, whatever an earlier file has set.
 process.umask(0o022)
-setProcessLimits(limitsOf(readMachine(), { threads: null, memory: null }))
+const threads = THREADS === undefined ? null : { value: Number(THREADS), from: 'the suite' }
+setProcessLimits(limitsOf(readMachine(), { threads, memory: null }))
 
 afterAll(removeFolders)
