@@ -1,10 +1,10 @@
-import { cp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { cp, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { Database } from '../../src/lib/duckdb.ts'
 import { makeWritable } from '../../src/lib/files.ts'
 import { holdOpen } from '../support/helpers.ts'
-import { martsOf, MS_PER_DAY, publishedNight, twoNights, type Kept } from './published.ts'
+import { martsOf, MS_PER_DAY, publishedNight, type Kept } from './published.ts'
 
 it('law 7: a client that changes the published file does not change the next published file', async () => {
   const { data, ask, work } = await publishedNight()
@@ -25,37 +25,6 @@ it('law 7: a client that changes the published file does not change the next pub
   expect((await ask('doctor')).out).not.toContain('is not the file')
 })
 
-it('builds that find nothing new publish nothing, and both nights stay available for a rollback', async () => {
-  const { data, ask, work, first, second, list } = await twoNights()
-  const path = join(data, 'warehouse.duckdb')
-  const [bytes, before] = [await readFile(path), await list()]
-  expect(before.map(({ is_published: is }) => is)).toEqual([false, true])
-  for (const args of [['build'], ['build'], ['run']]) {
-    const idle = await work(...args)
-    expect(idle, idle.err).toMatchObject({ code: 0 })
-    if (args[0] === 'build') {
-      expect(idle.out).toContain('nothing changed, so the published warehouse stays')
-      expect(bytes.equals(await readFile(path))).toBe(true)
-    }
-  }
-  const plan = (await ask('build', '--plan')).out.trim().split('\n')
-  const isReused = (line: string): boolean => /^\w+ +reuse +/.test(line)
-  const others = plan.filter((line) => !isReused(line)).map((line) => line.split(' ', 1)[0])
-  expect(others, 'a snapshot alone is made from what it was').toEqual(['team_entries_history'])
-  await withDamagedState(data, async () => {
-    expect(await ask('build', '--plan')).toMatchObject({ code: 0 })
-  })
-  expect(await list()).toHaveLength(2)
-  expect((await ask('rollback', '--list')).out).toMatch(/^ {2}\S+ .*\n\* \S+ .*published\n$/)
-  const back = await work('rollback')
-  expect(back, back.err).toMatchObject({ code: 0 })
-  expect(await martsOf(data)).toEqual(first)
-  expect((await list()).map(({ is_published: is }) => is)).toEqual([true, false])
-  expect(await work('build')).toMatchObject({ code: 0 })
-  expect(await martsOf(data)).toEqual(second)
-  expect(await list()).toHaveLength(2)
-})
-
 it('a build loses nothing while a program holds the published file open', async () => {
   const { clock, data, ask, work } = await publishedNight()
   const path = join(data, 'warehouse.duckdb')
@@ -71,13 +40,14 @@ it('a build loses nothing while a program holds the published file open', async 
   expect(await readdir(join(data, 'snapshots', 'team_entries_history'))).toHaveLength(1)
 })
 
-it('base of an unknown organisation, replaced base files and broken records reach no mart', async () => {
+it('base of an unknown organisation or an earlier release, replaced base files and broken records reach no mart', async () => {
   const { data, work } = await publishedNight()
   const whole = await martsOf(data)
   const base = join(data, 'lake', 'base', 'tokens_days')
   const [month = ''] = await readdir(join(base, 'org=org_demo'))
   const file = join(base, 'org=org_demo', month, 'data.parquet')
   await cp(join(base, 'org=org_demo'), join(base, 'org=org_other'), { recursive: true })
+  await cp(join(base, 'org=~'), join(base, 'org=%00'), { recursive: true })
   await cp(join(base, 'org=org_demo', month), join(base, 'org=org_demo', 'month=2031-01'), {
     recursive: true,
   })
@@ -92,30 +62,8 @@ it('base of an unknown organisation, replaced base files and broken records reac
   const built = await work('build')
   expect(built, built.err).toMatchObject({ code: 0 })
   expect(built.out).toContain('tokens_days/org=org_other belongs to no organisation in the ledger')
+  expect(built.out).not.toContain('%00')
+  expect(await readdir(base)).not.toContain('org=%00') // of an earlier release: removed
   expect(built.out).toContain('the base file of tokens_days')
   expect(await martsOf(data)).toEqual(whole)
 })
-
-it('the folder without an organisation of an earlier release is removed without a warning', async () => {
-  const { data, work } = await publishedNight()
-  const whole = await martsOf(data)
-  const base = join(data, 'lake', 'base', 'tokens_days')
-  await cp(join(base, 'org=~'), join(base, 'org=%00'), { recursive: true })
-  const built = await work('build')
-  expect(built, built.err).toMatchObject({ code: 0 })
-  expect(built.out + built.err).not.toContain('belongs to no organisation')
-  expect((await readdir(base)).sort()).toEqual(['org=org_demo', 'org=~'])
-  expect(await martsOf(data)).toEqual(whole)
-})
-
-/** Runs while the file that describes the base files of each organisation is damaged. */
-async function withDamagedState(data: string, work: () => Promise<void>): Promise<void> {
-  const folder = join(data, 'state', 'base')
-  for (const file of await readdir(folder)) {
-    const path = join(folder, file)
-    const text = await readFile(path, 'utf8')
-    await writeFile(path, text.slice(0, -5))
-    await work()
-    await writeFile(path, text)
-  }
-}

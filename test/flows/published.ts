@@ -5,7 +5,7 @@ import { Database, identifier, type Row } from '../../src/lib/duckdb.ts'
 import { command, type Outcome } from '../support/command.ts'
 import { restoredFolder } from '../support/folders.ts'
 
-const NOW = Date.parse('2026-02-03T05:00:00Z')
+const NOW = Date.parse('2026-01-24T05:00:00Z')
 export const MS_PER_DAY = 86_400_000
 
 /** A platform at the time of the given night, and the command on a data folder. */
@@ -21,23 +21,27 @@ async function stage(data: string, nights = 1) {
   }
   const ask = (...args: string[]): Promise<Outcome> => command(args, environment)
   const work = (...args: string[]): Promise<Outcome> => ask(...args, '--log', 'none')
-  return { clock, emulator, data, environment, ask, work }
+  const done = async (...args: string[]): Promise<string> => {
+    const outcome = await ask(...args)
+    expect(outcome, outcome.err).toMatchObject({ code: 0 })
+    return outcome.out
+  }
+  return { clock, emulator, data, environment, ask, work, done }
 }
 
 /** The data folder after a night, or after two. */
 function folderAfter(nights: 1 | 2) {
   return restoredFolder(`${nights} published nights`, async (data) => {
     if (nights === 2) await folderAfter(1)
-    const { work } = await stage(data, nights)
-    const outcome = await work('run')
-    expect(outcome, outcome.err).toMatchObject({ code: 0 })
+    const { done } = await stage(data, nights)
+    await done('run', '--log', 'none')
   })
 }
 
-/** A landed, published night. */
-export async function publishedNight() {
+/** A landed, published night, on the day of which it is still, or on that of the next. */
+export async function publishedNight(today: 1 | 2 = 1) {
   const { data } = await folderAfter(1)
-  return stage(data)
+  return stage(data, today)
 }
 
 /** Every row of every mart. */
