@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Database, identifier, literal } from '../../src/lib/duckdb.ts'
+import { Database, identifier, literal, type Row } from '../../src/lib/duckdb.ts'
 import { listIfThere } from '../../src/lib/files.ts'
 
 /** Digest of the rows of each published mart, without fetch times. */
@@ -22,6 +22,17 @@ export async function martsOf(dataFolder: string): Promise<Record<string, string
   } finally {
     warehouse.close()
   }
+}
+
+/** Every row of base, by entity. */
+export async function baseOf(dataFolder: string): Promise<Record<string, Row[]>> {
+  await using database = await Database.open(':memory:')
+  const rows: Record<string, Row[]> = {}
+  for (const entity of await readdir(join(dataFolder, 'lake', 'base'))) {
+    const glob = literal(join(dataFolder, 'lake', 'base', entity, '*', '*', 'data.parquet'))
+    rows[entity] = await database.rows(`from read_parquet(${glob}) order by all`)
+  }
+  return rows
 }
 
 /**

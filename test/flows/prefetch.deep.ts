@@ -1,12 +1,12 @@
-import { appendFile, mkdir, readdir, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import type { RunEvent } from '../../src/lib/events.ts'
 import { startEmulator } from '../../src/emulator/emulator.ts'
-import { command } from '../support/command.ts'
+import { restoredFolder } from '../support/folders.ts'
 import { temporaryFolder, testWorld } from '../support/helpers.ts'
-import { martsOf } from './contents.ts'
+import { baseOf } from './contents.ts'
 import { night, type Night } from './night.ts'
 
 const FIRST_NIGHT = Date.parse('2026-01-22T05:00:00Z')
@@ -16,6 +16,8 @@ const NEW_DAY = '2026-01-22'
 interface SecondNight extends Night {
   readonly data: string
   readonly events: readonly RunEvent[]
+  /** Once more at the same time. */
+  readonly again: () => Promise<Night>
 }
 
 /** A second night in the state that `between` leaves; `heard` gets its events as they come. */
@@ -38,14 +40,11 @@ async function secondNight(
     },
   })
   onTestFinished(() => platform.close())
-  const data = await temporaryFolder()
-  const where = {
-    url: platform.url,
-    key: platform.keys.manager,
-    dataFolder: data,
-    patienceMs: 60_000,
-  }
-  expect(await night('run', testWorld(FIRST_NIGHT), where)).toEqual({ exitCode: 0, problems: [] })
+  const at = { url: platform.url, key: platform.keys.manager, patienceMs: 60_000 }
+  const { data } = await restoredFolder('first night', async (dataFolder) => {
+    const first = await night('sync', testWorld(FIRST_NIGHT), { ...at, dataFolder })
+    expect(first).toEqual({ exitCode: 0, problems: [] })
+  })
   await options.between?.(data)
   clock.now = SECOND_NIGHT
   const world = testWorld(SECOND_NIGHT)
@@ -53,8 +52,8 @@ async function secondNight(
     world.emit(event)
     options.heard?.(event, data)
   }
-  const ended = await night('run', { ...world, emit }, where)
-  return { ...ended, data, events: world.events }
+  const again = () => night('sync', { ...world, emit }, { ...at, dataFolder: data })
+  return { ...(await again()), data, events: world.events, again }
 }
 
 const isUsersWritten = (event: RunEvent): boolean =>
@@ -68,7 +67,7 @@ it('base of the new day is written while rechecks of old days are still under wa
   const written = new Promise<void>((resolve) => {
     tellWritten = resolve
   })
-  const { data, exitCode, events } = await secondNight({
+  const { data, exitCode, events, again } = await secondNight({
     rechecksWaitFor: written,
     heard: (event) => {
       if (isUsersWritten(event)) tellWritten()
@@ -76,9 +75,10 @@ it('base of the new day is written while rechecks of old days are still under wa
   })
   expect(exitCode).toBe(0)
   expect(events.filter(isUsersWritten)).toHaveLength(1)
-  const published = await martsOf(data)
-  expect(await command(['rebuild', '--data', data, '--log', 'none'])).toMatchObject({ code: 0 })
-  expect(await martsOf(data)).toEqual(published)
+  const base = await baseOf(data)
+  for (const made of ['lake/base', 'state/base']) await rm(join(data, made), { recursive: true })
+  expect(await again()).toMatchObject({ exitCode: 0 })
+  expect(await baseOf(data)).toEqual(base)
 })
 
 it('base of a month of which nothing is missing is written while other months are still requested', async () => {
