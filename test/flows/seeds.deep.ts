@@ -6,7 +6,7 @@ import { sha256OfFile } from '../../src/lib/files.ts'
 import { command } from '../support/command.ts'
 import { temporaryFolder } from '../support/helpers.ts'
 
-it('the user’s seeds reach the warehouse, and a broken seed leaves it as it was', async () => {
+it('the user’s seeds reach the warehouse, a broken seed leaves it as it was, and what matches no user is named', async () => {
   const now = Date.parse('2026-01-18T05:00:00Z')
   const emulator = await startEmulator({ users: 5, seed: 1, now: () => now })
   onTestFinished(() => emulator.close())
@@ -15,6 +15,7 @@ it('the user’s seeds reach the warehouse, and a broken seed leaves it as it wa
     AGENT_BASE_URL: emulator.url,
     AGENT_API_KEY: emulator.keys.manager,
     AGENT_WAREHOUSE_DATA: data,
+    AGENT_WAREHOUSE_RATE: '2000',
   }
   const teams = join(data, 'seeds', 'teams.csv')
   await mkdir(join(data, 'seeds'))
@@ -50,34 +51,21 @@ it('the user’s seeds reach the warehouse, and a broken seed leaves it as it wa
   expect(JSON.parse((await command(query, environment)).out)).toEqual(expected)
   const status = await command(['status'], environment)
   expect(status.out).toMatch(/stale +platform\.users: its newest row was fetched \d+ days ago/)
-})
 
-it('build warns of lines of teams.csv that match no user, and doctor lists users without a team', async () => {
-  const now = Date.parse('2026-01-18T05:00:00Z')
-  const emulator = await startEmulator({ users: 5, seed: 1, now: () => now })
-  onTestFinished(() => emulator.close())
-  const data = await temporaryFolder()
-  const environment = {
-    AGENT_BASE_URL: emulator.url,
-    AGENT_API_KEY: emulator.keys.manager,
-    AGENT_WAREHOUSE_DATA: data,
-  }
-  expect((await command(['run', '--log', 'none'], environment)).code).toBe(0)
   const doctor = async () => (await command(['doctor'], environment)).out
   expect(await doctor()).not.toContain('no team')
 
   const sql = 'select user_id, user_email from dim_user where user_email is not null order by 1'
-  const { out } = await command(['query', sql, '--json'], environment)
-  const [first, second, ...rest] = JSON.parse(out) as { user_id: string; user_email: string }[]
-  await mkdir(join(data, 'seeds'))
+  const served = await command(['query', sql, '--json'], environment)
+  const [one, two, ...rest] = JSON.parse(served.out) as { user_id: string; user_email: string }[]
   await writeFile(
-    join(data, 'seeds', 'teams.csv'),
+    teams,
     [
       'user,team,cost_centre,valid_from,org_id',
-      `${first?.user_email.toUpperCase() ?? ''},"red\nand blue",,2026-01-14,`,
+      `${one?.user_email.toUpperCase() ?? ''},"red\nand blue",,2026-01-14,`,
       'misspelled@x.example,red,,2026-01-14,',
-      `${second?.user_id ?? ''},red,,2026-01-14,another_organisation`,
-      `${second?.user_id ?? ''},red,,2026-01-14,`,
+      `${two?.user_id ?? ''},red,,2026-01-14,another_organisation`,
+      `${two?.user_id ?? ''},red,,2026-01-14,`,
     ].join('\n'),
   )
   const built = await command(['build', '--log', 'text'], environment)
@@ -87,5 +75,5 @@ it('build warns of lines of teams.csv that match no user, and doctor lists users
   const report = await doctor()
   for (const { user_id } of rest) expect(report).toContain(user_id)
   expect(report).toMatch(/warning +teams +\d+ users? ha(s|ve) no team/)
-  expect(report).not.toContain(first?.user_id)
+  expect(report).not.toContain(one?.user_id)
 })
