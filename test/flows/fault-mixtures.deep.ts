@@ -12,7 +12,12 @@ import { martsOf } from './contents.ts'
 import { night } from './night.ts'
 
 const FIRST_NIGHT = Date.parse('2026-01-20T05:00:00Z')
-const SECOND_NIGHT = Date.parse('2026-01-21T05:00:00Z')
+const MS_PER_DAY = 86_400_000
+const SECOND_NIGHT = FIRST_NIGHT + MS_PER_DAY
+
+/** The first night only lands: what it would publish, the second publishes too. */
+const FIRST = ['sync', FIRST_NIGHT] as const
+const SECOND = ['run', SECOND_NIGHT] as const
 
 /** Restated before the second night, which rechecks them: 7, 3 and 2 days old. */
 const RESTATED = ['2026-01-14', '2026-01-18', '2026-01-19']
@@ -53,7 +58,7 @@ interface Night extends Ended {
 async function nightUnder(
   platform: FaultyPlatform,
   dataFolder: string,
-  at: number,
+  [command, at]: readonly ['run' | 'sync', number],
   rules: readonly FaultRule[],
   seed = 0,
 ): Promise<Night> {
@@ -66,7 +71,7 @@ async function nightUnder(
     dataFolder,
     patienceMs: rules.length === 0 ? 10_000 : 250,
   }
-  const { exitCode } = await night('run', world, options)
+  const { exitCode } = await night(command, world, options)
   const isPublished = world.events.some(({ type }) => type === 'warehouse.published')
   return { exitCode, lake: await lakeOf(dataFolder), began: at, isPublished }
 }
@@ -95,9 +100,9 @@ async function truthOf(): Promise<Truth> {
   if (truth !== undefined) return truth
   const { platform, pass } = await twoNights()
   const data = await temporaryFolder()
-  const first = await nightUnder(platform, data, FIRST_NIGHT, [])
+  const first = await nightUnder(platform, data, FIRST, [])
   pass()
-  const second = await nightUnder(platform, data, SECOND_NIGHT, [])
+  const second = await nightUnder(platform, data, SECOND, [])
   expect([first.exitCode, second.exitCode]).toEqual([0, 0])
   expect(second.lake.days['users/2026-01-18']).not.toBe(first.lake.days['users/2026-01-18'])
   truth = { first: first.lake, second: second.lake, marts: await finalMarts(data) }
@@ -123,18 +128,17 @@ describe('a mixture of faults over two nights', () => {
       const data = await temporaryFolder()
       const rules = rulesOf(seed)
 
-      const first = await nightUnder(platform, data, FIRST_NIGHT, rules, seed)
+      const first = await nightUnder(platform, data, FIRST, rules, seed)
       expect(breaches(expected.first, first)).toEqual([])
-      await expectReported(data, expected.first, first)
       expect(platform.struck).not.toEqual([])
 
       pass()
-      const second = await nightUnder(platform, data, SECOND_NIGHT, rules, seed + 1_000)
+      const second = await nightUnder(platform, data, SECOND, rules, seed + 1_000)
       expect(breaches(expected.second, second)).toEqual([])
       await expectReported(data, expected.second, second)
       for (const { kind } of platform.struck) struckKinds.add(kind)
 
-      const healed = await nightUnder(platform, data, SECOND_NIGHT, [])
+      const healed = await nightUnder(platform, data, SECOND, [])
       expect(healed.exitCode).toBe(0)
       expect(await finalMarts(data)).toEqual(expected.marts)
     },
@@ -144,6 +148,15 @@ describe('a mixture of faults over two nights', () => {
     expect(struckKinds.size).toBeGreaterThan(KINDS.length / 2)
   })
 })
+
+/** The days of the published warehouse of which anything was requested. */
+async function daysIn(data: string): Promise<unknown[]> {
+  await using warehouse = await Database.open(join(data, 'warehouse.duckdb'), { readOnly: true })
+  const { rows } = await warehouse.table(
+    'select distinct activity_date::varchar from meta.intervals',
+  )
+  return rows.flat()
+}
 
 /** The warehouse says that it lacks the days that the lake lacks, and no other. */
 async function expectReported(data: string, expected: Lake, ended: Night): Promise<void> {
@@ -160,25 +173,28 @@ async function expectReported(data: string, expected: Lake, ended: Night): Promi
 }
 
 describe('the command', () => {
-  it.each<[FaultKind, (ask: Ask) => boolean, number, string]>([
-    ['400', ({ first }) => first === '2026-01-16', 3, '1 of 48 intervals failed'],
-    [
-      '429 for two hours',
-      ({ endpoint }) => endpoint === 'users',
-      4,
-      'which is after the time limit',
-    ],
-    ['403', ({ endpoint }) => endpoint === 'users', 5, 'Manager or Owner'],
-  ])('publishes what landed under a %s', async (kind, where, exitCode, said) => {
-    const { outcome, data } = await commandUnder({ kind, where })
-    expect(outcome.code, outcome.err).toBe(exitCode)
-    expect(outcome.out + outcome.err).toContain(said)
-    expect(Object.keys(await martsOf(data))).not.toEqual([])
+  it('publishes what landed under a 400, a wait beyond the time limit, and a 403', async () => {
+    const { data, run } = await stage()
+    const nights: readonly [FaultKind, (ask: Ask) => boolean, number, string][] = [
+      ['400', ({ first }) => first === '2026-01-16', 3, '1 of 48 intervals failed'],
+      ['429 for two hours', isOfUsers, 4, 'which is after the time limit'],
+      ['403', isOfUsers, 5, 'Manager or Owner'],
+    ]
+    for (const [index, [kind, where, exitCode, said]] of nights.entries()) {
+      const at = FIRST_NIGHT + index * MS_PER_DAY
+      const outcome = await run(at, { kind, where })
+      expect(outcome.code, outcome.err).toBe(exitCode)
+      expect(outcome.out + outcome.err).toContain(said)
+      expect(await daysIn(data), kind).toContain(
+        new Date(at - MS_PER_DAY).toISOString().slice(0, 10),
+      )
+    }
   })
 
   it('exits 3, publishes nothing and records every day as failed when every row is invalid', async () => {
     const where = ({ url, nth }: Ask): boolean => url !== HANDSHAKE || nth > 1
-    const { outcome, data } = await commandUnder({ kind: 'a row that is a number', where })
+    const { data, run } = await stage()
+    const outcome = await run(FIRST_NIGHT, { kind: 'a row that is a number', where })
     expect(outcome.code, outcome.err).toBe(3)
     expect(outcome.out).toContain('Nothing landed')
     const { days, intervals } = await lakeOf(data)
@@ -186,21 +202,28 @@ describe('the command', () => {
     expect([...intervals.values()].filter(({ status }) => status === 'failed')).toHaveLength(48)
   })
 
-  async function commandUnder(rule: FaultRule): Promise<{ outcome: Outcome; data: string }> {
-    const platform = await startFaultyPlatform({ now: () => FIRST_NIGHT, users: 14 })
-    platform.strike([rule])
+  const isOfUsers = ({ endpoint }: Ask): boolean => endpoint === 'users'
+
+  async function stage() {
+    let now = FIRST_NIGHT
+    const platform = await startFaultyPlatform({ now: () => now, users: 14 })
     const data = await temporaryFolder()
     const only = RESOURCES.map(({ name }) => name).join(',')
-    const outcome = await command(
-      ['run', '--log', 'none', '--max-duration', '60s', '--only', only],
-      {
-        AGENT_BASE_URL: platform.url,
-        AGENT_API_KEY: platform.emulator.keys.manager,
-        AGENT_WAREHOUSE_DATA: data,
-        AGENT_WAREHOUSE_RATE: '2000',
-      },
-    )
-    expect(platform.struck).not.toEqual([])
-    return { outcome, data }
+    const run = async (at: number, rule: FaultRule): Promise<Outcome> => {
+      now = at
+      platform.strike([rule])
+      const outcome = await command(
+        ['run', '--log', 'none', '--max-duration', '60s', '--only', only],
+        {
+          AGENT_BASE_URL: platform.url,
+          AGENT_API_KEY: platform.emulator.keys.manager,
+          AGENT_WAREHOUSE_DATA: data,
+          AGENT_WAREHOUSE_RATE: '2000',
+        },
+      )
+      expect(platform.struck.map(({ kind }) => kind)).toContain(rule.kind)
+      return outcome
+    }
+    return { data, run }
   }
 })

@@ -65,7 +65,7 @@ async function truthOf(platform: FaultyPlatform): Promise<Truth> {
 
 async function start(): Promise<{ platform: FaultyPlatform; pass: (days: number) => number }> {
   let now = NOW
-  const platform = await startFaultyPlatform({ now: () => now, users: 14 })
+  const platform = await startFaultyPlatform({ now: () => now, users: 8 })
   return { platform, pass: (days) => (now += days * 86_400_000) }
 }
 
