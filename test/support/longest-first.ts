@@ -11,7 +11,7 @@ const LONGEST = [
   'flows/integrity.deep.ts',
   'flows/compact.deep.ts',
   'flows/full-disk.deep.ts',
-  'flows/published-file.deep.ts',
+  'flows/rollback.deep.ts',
   'flows/kill.deep.ts',
   'flows/compact-kill.deep.ts',
 ]
