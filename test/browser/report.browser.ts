@@ -191,6 +191,28 @@ it('anomalous days and exhausted limits are drawn', async () => {
   expect(await accessibilityProblems(page)).toEqual([])
 })
 
+it('a share under the pointer is a percentage, as in the title', async () => {
+  const cache_weeks = [0.34, 0.345].map((share, at) => ({ week: `2026-03-${16 + 7 * at}`, share }))
+  const autonomy_levels = [{ week: '2026-03-23', level: 'auto-low', share: 0.15 }]
+  const concentration = [
+    { month: '2026-03', share_of_users: 0.5, share_of_credits: 0.64 },
+    { month: '2026-03', share_of_users: 1, share_of_credits: 1 },
+  ]
+  const rows = organisation({ cache_weeks, autonomy_levels, concentration })
+  const { page, complaints } = await open(browser, await pageOf('shares', [rows]))
+  const tip = async (id: string, point: number) => {
+    const svg = page.locator(`#${id} svg.plot`)
+    await svg.locator('circle').nth(point).hover({ force: true })
+    return await svg.textContent()
+  }
+  await expect.poll(() => tip('cache', 0)).toContain('2026-03-16: 34%')
+  await expect.poll(() => tip('concentration', 1)).toContain('50%: 64%')
+  expect(await page.locator('#autonomy-levels rect title').textContent()).toContain(
+    '2026-03-23: 15%',
+  )
+  expect(complaints).toEqual([])
+})
+
 /** The names beside the last bar; the ticks of the axes are in groups. */
 const BESIDE_MODELS = '#model-spend svg.plot > text'
 

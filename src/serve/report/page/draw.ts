@@ -140,6 +140,7 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
     ...lines(
       pointsOf(rows, ({ month }) => `${month}-01`, ERRORS),
       Object.keys(ERRORS),
+      percent,
     ),
   })),
   drawn(budget.bridge, (rows, _, width) => waterfall(rows, width)),
@@ -177,13 +178,18 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
           })),
         ],
         months.map(monthText).reverse(),
+        percent,
       ),
     }
   }),
   drawn(spend.cache, (rows) => ({
     x: time,
     y: { ...share, label: 'Input tokens' },
-    ...lines(pointsOf(rows, ({ week }) => week, { 'From the cache': 'share' })),
+    ...lines(
+      pointsOf(rows, ({ week }) => week, { 'From the cache': 'share' }),
+      undefined,
+      percent,
+    ),
   })),
   drawn(spend.efficiency, (rows) => ({
     x: time,
@@ -198,7 +204,11 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
   drawn(practice.autonomyLevels, (rows) => {
     const names = [...new Set(rows.map(({ level }) => level))].sort()
     const values = points(rows, 'week', 'share', 'level')
-    return { x: time, y: { ...share, label: 'Tool calls' }, ...timeBars(values, names) }
+    return {
+      x: time,
+      y: { ...share, label: 'Tool calls' },
+      ...timeBars(values, names, 'week', percent),
+    }
   }),
   drawn(practice.tools, (rows, _, width) => bars(rows.map(callsOf), 'Calls', width)),
   drawn(practice.servers, (rows, _, width) => bars(rows.map(callsOf), 'Calls', width)),
@@ -221,6 +231,8 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
       y: { ...share, label: 'Criteria that pass' },
       ...lines(
         rows.map((row) => ({ at: dateOf(row.day), value: row.pass_rate, series: nameOf(row) })),
+        undefined,
+        percent,
       ),
     }
   }),

@@ -142,10 +142,14 @@ function colourOf(place: number): string {
   return COLOURS[place % COLOURS.length] ?? QUIET
 }
 
+/** How the tip of a point writes its value. */
+type Format = (value: number | null) => string
+
 /** A line for each series, named at its end; colours cannot distinguish more than eight. */
 export function lines(
   points: readonly Point[],
   order?: readonly string[],
+  format: Format = amount,
 ): Pick<Options, 'marks' | 'ends'> {
   const last = new Map(points.flatMap((each) => (each.value === null ? [] : [[each.series, each]])))
   const names = order ?? ranked(last)
@@ -167,7 +171,10 @@ export function lines(
       Plot.lineY(compared, { x: 'at', y: 'value', stroke, strokeDasharray: '4 3' }),
       Plot.lineY(own, { x: 'at', y: 'value', z: 'series', stroke, strokeWidth: 1.75 }),
       Plot.dot(own, { x: 'at', y: 'value', fill: stroke, r: dotOf(own.length) }),
-      Plot.tip(points, Plot.pointer({ x: 'at', y: 'value', title: tipText, fill: 'var(--card)' })),
+      Plot.tip(
+        points,
+        Plot.pointer({ x: 'at', y: 'value', title: tipOf(format), fill: 'var(--card)' }),
+      ),
     ],
   }
 }
@@ -178,9 +185,11 @@ function dotOf(points: number): number {
   return points > 200 ? 0 : 1.5
 }
 
-function tipText({ at, value, series }: Point): string {
-  const place = at instanceof Date ? at.toISOString().slice(0, 10) : String(at)
-  return `${nameText(series)}\n${place}: ${amount(value)}`
+function tipOf(format: Format): (point: Point) => string {
+  return ({ at, value, series }) => {
+    const place = at instanceof Date ? at.toISOString().slice(0, 10) : format(at)
+    return `${nameText(series)}\n${place}: ${format(value)}`
+  }
 }
 
 function ranked(last: ReadonlyMap<string, Point>): string[] {
@@ -192,6 +201,7 @@ export function timeBars(
   points: readonly Point[],
   names: readonly string[],
   interval: 'week' | 'day' = 'week',
+  format: Format = amount,
 ): Pick<Options, 'marks' | 'ends' | 'legend'> {
   return {
     legend: names,
@@ -205,7 +215,7 @@ export function timeBars(
         insetLeft: 0.5,
         insetRight: 0.5,
         order: [...names],
-        title: tipText,
+        title: tipOf(format),
       }),
       Plot.ruleY([0]),
     ],
