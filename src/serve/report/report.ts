@@ -79,6 +79,7 @@ function safe(text: string): string {
   return text
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
     .replaceAll(/[\\`*_[\]|#~!]/g, '\\$&')
     .replaceAll('://', ':&#47;/')
     .replaceAll('www.', 'www&#46;')

@@ -32,18 +32,27 @@ export function wholeAmount(value: number, ...place: Ticks): string {
   return Number.isInteger(value) ? tickAmount(value, ...place) : ''
 }
 
-/** `67%` for a share between 0 and 1. */
+/**
+ * `67%` for a share between 0 and 1. Only nothing is `0%` and only all is `100%`: shares near them
+ * have a decimal, or are `<0.1%` or `>99.9%`.
+ */
 export function percent(share: number | null | undefined): string {
   if (share === null || share === undefined || !Number.isFinite(share)) return '–'
   const value = share * 100
-  return `${value !== 0 && Math.abs(value) < 1 ? FINE.format(value) : WHOLE.format(value)}%`
+  const size = Math.abs(value)
+  // sums of doubles depend on their order
+  if (size < 1e-7 || Math.abs(size - 100) < 1e-7) return `${Math.round(value)}%`
+  if (size < 0.05) return '<0.1%'
+  if (size >= 99.95 && size < 100) return '>99.9%'
+  return `${size < 1 || (size > 99 && size < 100) ? FINE.format(value) : WHOLE.format(value)}%`
 }
 
 /** `up 12%`, `down 3%`, `unchanged`; null without a comparison. */
 export function change(now: number | null, before: number | null | undefined): string | null {
   if (now === null || before === null || before === undefined || before === 0) return null
   const share = now / before - 1
-  if (Math.abs(share) < 0.005) return 'unchanged'
+  // sums of doubles depend on their order
+  if (Math.abs(share) < 1e-9) return 'unchanged'
   return `${share > 0 ? 'up' : 'down'} ${percent(Math.abs(share))}`
 }
 

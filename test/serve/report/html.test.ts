@@ -45,6 +45,12 @@ it('law 11: served text is never Markdown, HTML or a link in the digest', () => 
   expect(text).not.toContain(String.raw`&\#`)
 })
 
+it('a finding that begins with a share near all is no quotation in the digest', () => {
+  const cache_weeks = [{ week: '2026-03-23', share: 0.9996 }]
+  const text = digest(report([organisation({ cache_weeks })]))
+  expect(text).toContain('- &gt;99.9% of input tokens')
+})
+
 it('a warehouse without organisations has a page and a digest', () => {
   expect(html(report([]))).toContain('<main id="report">')
   expect(digest(report([]))).toBe('# Agent usage\n')
