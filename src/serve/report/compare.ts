@@ -35,7 +35,7 @@ export function changeText(
   const missing = missingInEither(missingDays(view, resources))
   if (missing !== null) return `not compared: ${missing}`
   if (totals(view).before === undefined)
-    return view.team === null ? 'no activity before' : 'under five people before'
+    return view.team === null ? 'no activity before' : 'too few people before'
   if (before === null || before === undefined) return 'not known before'
   const changed = change(now, before)
   if (changed === null) return `${amount(before)} before`

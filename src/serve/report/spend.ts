@@ -3,6 +3,7 @@ import type { Row } from './data.ts'
 import {
   ABOUT_TEAMS,
   inRange,
+  missingDays,
   newest,
   inPeriod,
   shareOf,
@@ -17,6 +18,7 @@ import {
   counted,
   isResidual,
   listText,
+  missingText,
   monthText,
   nameText,
   percent,
@@ -74,7 +76,7 @@ export const teamSpend = defineChart({
   about: 'Credits by team; the table has active people too',
   compared: 'the line: credits',
   metrics: ['team_credits'],
-  how: `${ABOUT_TEAMS} The latter have no bar: it would press all others to the left. Left out are credits that no person is named for, and teams with fewer than five active people in the period, or in a part of it that other periods are made of; where these teams have fewer than five people together, so is the next larger one. Teams have no share of the credits where they have more together than the platform counts for the organisation.`,
+  how: `${ABOUT_TEAMS} The latter have no bar: it would press all others to the left. Left out are credits that no person is named for, and teams with fewer than five active people in the period, or in a part of it that other periods are made of; where these teams have fewer than five people together, so is the next larger one. Teams have no share of the credits where they have more together than the platform counts for the organisation, or where days are missing; with missing days, they are not compared either.`,
   columns: {
     team: 'Team',
     billable_tokens: 'Credits',
@@ -83,8 +85,10 @@ export const teamSpend = defineChart({
     compared: 'Credits, compared period',
   },
   empty: 'No team had five active people',
-  rows: (view) =>
-    teamsOf(view).map(({ team, billable_tokens, active_users }) => ({
+  rows: (view) => {
+    const { now, before } = missingDays({ ...view, team: null }, ['users'])
+    const isCompared = now + before === 0
+    return teamsOf(view).map(({ team, billable_tokens, active_users }) => ({
       team: team ?? '',
       billable_tokens,
       active_users,
@@ -92,16 +96,20 @@ export const teamSpend = defineChart({
         billable_tokens === null || active_users === null || active_users === 0
           ? null
           : billable_tokens / active_users,
-      compared: totals({ ...view, team }).before?.billable_tokens ?? null,
-    })),
+      compared: isCompared ? (totals({ ...view, team }).before?.billable_tokens ?? null) : null,
+    }))
+  },
   finding: (rows, view) => {
     const most = rows.find(({ team }) => !isResidual(team)) ?? rows[0]
     const all = totals({ ...view, team: null }).now?.billable_tokens ?? 0
     const used = sum(rows.map((row) => row.billable_tokens))
     if (most === undefined || used === 0) return 'No team spent credits'
-    const isPart = shareOf(used, all) !== null
+    // The credits of teams come from users, those of the organisation from tokens.
+    const missing = missingText(missingDays({ ...view, team: null }, ['users', 'tokens']).now)
+    const isPart = missing === null && shareOf(used, all) !== null
     const share = isPart ? shareOf(most.billable_tokens ?? 0, all) : null
-    return `${teamText(most.team)} used ${creditsText(share, most.billable_tokens)} ${inPeriod(view)}`
+    const credits = creditsText(share, most.billable_tokens)
+    return `${teamText(most.team)} used ${credits} ${inPeriod(view)}${missing === null ? '' : ` (${missing})`}`
   },
 })
 

@@ -37,9 +37,9 @@ describe('the comparison of the report', () => {
     ['with the same weeks a year before', { compare: 'year' }, ['down 50% from 600', '0 before']],
     ['with nothing', { compare: 'none' }, [null, null]],
     [
-      'of a team of which fewer than five people were active then',
+      'of a team that was left out then',
       { team: 'new' },
-      ['under five people before', 'under five people before'],
+      ['too few people before', 'too few people before'],
     ],
     [
       'with what lies before the history',
@@ -125,4 +125,33 @@ describe('the comparison of the report', () => {
     const { rows } = spend.teamSpend.read(view({ ...history, periods }))
     expect(rows).toMatchObject([{ team: 'a', billable_tokens: 10, compared: 30 }])
   })
+
+  it.each(['2026-03-31', '2026-03-03'])(
+    'leaves out teams if a day of their people is missing: %s',
+    (day) => {
+      const periods = [
+        period(28, 'current', { billable_tokens: 40 }),
+        period(28, 'current', { team: 'a', billable_tokens: 10 }),
+        period(28, 'previous', { team: 'a', billable_tokens: 30 }),
+      ]
+      const unknown_days = [{ day, resource: 'users' as const }]
+      const { rows } = spend.teamSpend.read(view({ ...history, periods, unknown_days }))
+      expect(rows).toMatchObject([{ team: 'a', billable_tokens: 10, compared: null }])
+    },
+  )
+
+  it.each(['users', 'tokens'] as const)(
+    'of a team with the organisation is no share of the credits if a day of %s is missing',
+    (resource) => {
+      const periods = [
+        period(28, 'current', { billable_tokens: 40 }),
+        period(28, 'current', { team: 'a', billable_tokens: 10 }),
+      ]
+      const finding = (day: string) =>
+        spend.teamSpend.read(view({ ...history, periods, unknown_days: [{ day, resource }] }))
+          .finding
+      expect(finding('2026-03-31')).toBe('Team a used 10 credits in 4 weeks (1 day is missing)')
+      expect(finding('2026-03-03')).toBe('Team a used 25% of the credits in 4 weeks')
+    },
+  )
 })

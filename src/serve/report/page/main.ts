@@ -222,7 +222,8 @@ function figure(
   view: View,
 ): HTMLElement {
   const isDrawn = DRAWINGS.has(chart.id)
-  const name = chart.compared === null ? null : comparedName(view)
+  const isCompared = rows.some((row) => (row['compared'] ?? null) !== null)
+  const name = chart.compared !== null && isCompared ? comparedName(view) : null
   const compared = name === null ? '' : `; ${chart.compared} in ${name}`
   const ofAll = chart.isOfOrganisation && view.team !== null ? ' · whole organisation' : ''
   return element(
