@@ -136,6 +136,7 @@ const datasets = {
     usual_low: count,
     usual_high: count,
   }),
+  known_settings: rows({ settings: number }),
   policy: rows({
     policy: text,
     value: text,

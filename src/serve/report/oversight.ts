@@ -1,6 +1,6 @@
 import { defineChart } from './chart.ts'
 import type { Row } from './data.ts'
-import { daysAfter, inRange, inPeriod, sum, type View } from './view.ts'
+import { areSettingsKnown, daysAfter, inRange, inPeriod, sum, type View } from './view.ts'
 import { amount, counted, dayText, listText, nameText } from './words.ts'
 
 /** The number of judged days, and the history that they need: vars of the models. */
@@ -113,10 +113,12 @@ export const policy = defineChart({
     since: 'Rule since',
     changed_by: 'Changed by',
   },
-  empty: ({ organisation }) =>
-    organisation.last_day === null
+  empty: (view) =>
+    view.organisation.last_day === null
       ? 'No use is known'
-      : 'No setting restricts servers, models or autonomy, or practice follows them',
+      : !areSettingsKnown(view)
+        ? 'It is not known what the settings allow'
+        : 'No setting restricts servers, models or autonomy, or practice follows them',
   rows: ({ organisation }) =>
     organisation.policy.map((row) => {
       const [one, , unit] = POLICIES[row.policy] ?? [row.policy, '', '']

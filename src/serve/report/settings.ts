@@ -1,5 +1,5 @@
 import { defineChart } from './chart.ts'
-import { inPeriod, sum, type View } from './view.ts'
+import { areSettingsKnown, inPeriod, sum, type View } from './view.ts'
 import { amount, counted, dayText, percent } from './words.ts'
 
 const LISTS: Readonly<Record<string, string>> = {
@@ -9,6 +9,13 @@ const LISTS: Readonly<Record<string, string>> = {
 
 const ABOUT_LISTS =
   'The lists of the latest enterprise controls say which addresses may use computers; a list that names none has no row. The platform does not say who uses a computer: an active person who is not on a list breaks no rule. Active: any activity in 28 days.'
+
+/** The title of a chart without rows, which depends on the settings. */
+function orUnknown(empty: string, unknown: string): (view: View) => string {
+  return (view) => (areSettingsKnown(view) ? empty : unknown)
+}
+
+const UNKNOWN_LISTS = 'It is not known which addresses may use computers'
 
 export const allowedEmails = defineChart({
   id: 'allowed-emails',
@@ -23,7 +30,7 @@ export const allowedEmails = defineChart({
     not_listed: 'Active people, not listed',
     other_domain: 'Of these, of another domain',
   },
-  empty: 'No setting names the addresses that may use computers',
+  empty: orUnknown('No setting names the addresses that may use computers', UNKNOWN_LISTS),
   rows: ({ organisation }) =>
     organisation.allowed_emails.map(({ allow_list, ...counts }) => ({
       list: LISTS[allow_list] ?? allow_list,
@@ -56,7 +63,7 @@ export const allowedPeople = defineChart({
     is_domain_listed: 'Domain is listed',
     active_days: 'Active days of 28',
   },
-  empty: 'No active person is left out of a list of allowed addresses',
+  empty: orUnknown('No active person is left out of a list of allowed addresses', UNKNOWN_LISTS),
   rows: ({ organisation }) =>
     organisation.allowed_people.map(({ allow_list, ...row }) => ({
       list: LISTS[allow_list] ?? allow_list,
@@ -84,7 +91,10 @@ export const sessionRetention = defineChart({
     past: 'Past retention',
     changed_by: 'Changed by',
   },
-  empty: 'No setting says how long sessions are kept',
+  empty: orUnknown(
+    'No setting says how long sessions are kept',
+    'It is not known how long sessions are kept',
+  ),
   rows: ({ organisation }) =>
     organisation.session_retention.some((row) => row.days_kept !== null)
       ? organisation.session_retention

@@ -97,6 +97,11 @@ export function totals({ organisation, days, team, compare }: View): {
   return { now: of('current'), before: of(compare) }
 }
 
+/** Whether the settings of the organisation have ever been loaded. */
+export function areSettingsKnown({ organisation }: View): boolean {
+  return organisation.known_settings.length > 0
+}
+
 export const ABOUT_TEAMS =
   'Teams that never had five active people stand together as “(small teams)”, with the next larger one where they are fewer than five people; those beyond the 30 with most people as “(… other teams)”.'
 

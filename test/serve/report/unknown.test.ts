@@ -2,7 +2,9 @@ import { expect, it } from 'vitest'
 import * as adoption from '../../../src/serve/report/adoption.ts'
 import type { Chart } from '../../../src/serve/report/chart.ts'
 import type { Organisation } from '../../../src/serve/report/data.ts'
+import * as oversight from '../../../src/serve/report/oversight.ts'
 import * as practice from '../../../src/serve/report/practice.ts'
+import * as settings from '../../../src/serve/report/settings.ts'
 import * as spend from '../../../src/serve/report/spend.ts'
 import { ratios, view } from './sample.ts'
 
@@ -24,6 +26,36 @@ const output = {
 }
 
 it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
+  [
+    'settings that were never loaded are not said to restrict nothing',
+    oversight.policy,
+    {},
+    'It is not known what the settings allow',
+  ],
+  [
+    'settings that restrict nothing are named',
+    oversight.policy,
+    { known_settings: [{ settings: 1 }] },
+    'No setting restricts servers, models or autonomy, or practice follows them',
+  ],
+  [
+    'settings that were never loaded are not said to name no address',
+    settings.allowedEmails,
+    {},
+    'It is not known which addresses may use computers',
+  ],
+  [
+    'settings that were never loaded are not said to leave out no person',
+    settings.allowedPeople,
+    {},
+    'It is not known which addresses may use computers',
+  ],
+  [
+    'settings that were never loaded are not said to keep sessions for ever',
+    settings.sessionRetention,
+    {},
+    'It is not known how long sessions are kept',
+  ],
   [
     'a first week without messages is not compared',
     practice.autonomy,
