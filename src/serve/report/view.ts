@@ -120,18 +120,22 @@ export function areOthers(team: string): boolean {
   return /^\(\d+ other teams\)$/.test(team)
 }
 
+/** Rows of the period. After its last day, whole weeks may follow without any use. */
 export function inRange<Row>(view: View, rows: readonly Row[], dayOf: (row: Row) => string): Row[] {
   const span = chosenSpan(view)
-  return span === null ? [] : rows.filter((row) => dayOf(row) >= span.first)
+  return span === null
+    ? []
+    : rows.filter((row) => dayOf(row) >= span.first && dayOf(row) <= span.last)
 }
 
-/** The same, or all rows if none does. */
+/** Rows of the period or later, because a report may be of today; or all rows if there are none. */
 export function inRangeOrAll<Row>(
   view: View,
   rows: readonly Row[],
   dayOf: (row: Row) => string,
 ): readonly Row[] {
-  const own = inRange(view, rows, dayOf)
+  const span = chosenSpan(view)
+  const own = span === null ? [] : rows.filter((row) => dayOf(row) >= span.first)
   return own.length > 0 ? own : rows
 }
 
