@@ -44,6 +44,8 @@ export const activeUsers = defineChart({
     if (last === null) return 'How many people were active in the last 7 days is not known'
     if (first === null || rows.length === 1)
       return `${amount(last)} people were active in the last 7 days`
+    if (last === first && rows.some(({ weekly }) => weekly !== null && weekly !== last))
+      return `Weekly active people stand at ${amount(last)}, as at the start of the period`
     const verb = last > first ? 'rose' : last < first ? 'fell' : 'stayed'
     const change =
       last === first ? `at ${amount(last)}` : `from ${amount(first)} to ${amount(last)}`

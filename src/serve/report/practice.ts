@@ -106,7 +106,10 @@ export const clients = defineChart({
       ({ daily_users }) => daily_users,
     )
     if (most === undefined) return ''
-    return `${nameText(most.client)} is used by the most people: ${amount(most.daily_users)} a day on average in ${weekText(view, most.week)}`
+    const week = weekText(view, most.week)
+    if (most.daily_users === null) return `How many people used a client is not known for ${week}`
+    if (most.daily_users === 0) return `No person used a client in ${week}`
+    return `${nameText(most.client)} is used by the most people: ${amount(most.daily_users)} a day on average in ${week}`
   },
 })
 

@@ -10,7 +10,29 @@ const week = {
   ...{ churned_users: 0, is_left_edge: false },
 }
 
+function weekly(...people: readonly number[]) {
+  return people.map((weekly, at) => {
+    return { day: `2026-03-${28 + at}`, daily: 0, weekly, monthly: 9, stickiness: 0 }
+  })
+}
+
+function clients(daily_users: number | null) {
+  return ['cli', 'web'].map((client) => ({ week: '2026-03-23', client, daily_users }))
+}
+
 it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
+  [
+    'weekly active people who left and returned did not stay',
+    adoption.activeUsers,
+    { active_days: weekly(4, 0, 0, 4) },
+    'Weekly active people stand at 4, as at the start of the period',
+  ],
+  [
+    'weekly active people who are the same every day stay',
+    adoption.activeUsers,
+    { active_days: weekly(4, 4, 4, 4) },
+    'Weekly active people stayed at 4 in 4 weeks',
+  ],
   [
     'whole weeks after the last day with use are not of the period',
     adoption.lifecycle,
@@ -22,6 +44,18 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
       ],
     },
     'In the last whole week 0 joined, 0 returned and 0 left',
+  ],
+  [
+    'no client is used by the most people if no person was active',
+    practice.clients,
+    { client_weeks: clients(0) },
+    'No person used a client in the last whole week',
+  ],
+  [
+    'no client is used by the most people if they are not known',
+    practice.clients,
+    { client_weeks: clients(null) },
+    'How many people used a client is not known for the last whole week',
   ],
 ])('%s', (_, chart, rows, title) => {
   expect(chart.read(view(rows)).finding).toBe(title)
