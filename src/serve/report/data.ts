@@ -65,7 +65,7 @@ const datasets = {
     billable_tokens: number,
     previous_billable_tokens: number,
   }),
-  limits: rows({ month: text, users_over: number }),
+  limits: rows({ month: text, users_past: number, users_over: number }),
   forecast_days: rows({
     month: text,
     day: text,

@@ -42,10 +42,8 @@ export const monthSpend = defineChart({
       both === undefined || changed === null
         ? spent
         : `${spent}, ${changed} on ${sameDays(both.compared_days, both.previous_month)}`
-    const over = organisation.limits.find(({ month }) => month === last.month)?.users_over ?? 0
-    return over === 0
-      ? compared
-      : `${compared}; ${counted(over, 'person', 'people')} will pass a limit`
+    const limits = organisation.limits.find(({ month }) => month === last.month)
+    return limits === undefined ? compared : `${compared}${limitsText(limits)}`
   },
 })
 
@@ -171,8 +169,8 @@ export const efficiency = defineChart({
     }),
   finding: (_, view, last) => {
     const made = [
-      ...(last.commits === null ? [] : [`${amount(last.commits)} commits`]),
-      ...(last.files === null ? [] : [`${amount(last.files)} files`]),
+      ...(last.commits === null ? [] : [counted(last.commits, 'commit')]),
+      ...(last.files === null ? [] : [counted(last.files, 'file')]),
     ]
     const week = weekText(view, last.week)
     return made.length === 0
@@ -180,6 +178,15 @@ export const efficiency = defineChart({
       : `Each million credits came with ${listText(made)} in ${week}`
   },
 })
+
+/** `; 2 people have passed a limit, and 1 will` */
+function limitsText({ users_past: past, users_over: over }: Row<'limits'>): string {
+  const people = (count: number) => counted(count, 'person', 'people')
+  const later = over - past
+  if (past <= 0) return over === 0 ? '' : `; ${people(over)} will pass a limit`
+  const now = `; ${people(past)} ${past === 1 ? 'has' : 'have'} passed a limit`
+  return later <= 0 ? now : `${now}, and ${amount(later)} will`
+}
 
 /** `40% of the credits`, or without a share `1.2M credits`. */
 function creditsText(share: number | null, credits: number | null): string {

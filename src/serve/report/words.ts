@@ -89,9 +89,10 @@ export function missingText(days: number): string | null {
   return days === 0 ? null : counted(days, 'day is missing', 'days are missing')
 }
 
-/** `1 person`, `3 people`. */
+/** `1 person`, `3 people`; the number counts as it is shown. */
 export function counted(value: number, one: string, many = `${one}s`): string {
-  return `${amount(value)} ${value === 1 ? one : many}`
+  const text = amount(value)
+  return `${text} ${text === '1' ? one : many}`
 }
 
 /** The organisations that the report leaves out: `1 more organisation is`. */

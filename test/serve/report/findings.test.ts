@@ -102,7 +102,7 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
     spend.monthSpend,
     {
       month_days: month('2026-03', [110]),
-      limits: [{ month: '2026-03', users_over: 1 }],
+      limits: [{ month: '2026-03', users_past: 0, users_over: 1 }],
     },
     'March 2026 stands at 110 credits; 1 person will pass a limit',
   ],

@@ -3,6 +3,7 @@ import * as adoption from '../../../src/serve/report/adoption.ts'
 import type { Chart } from '../../../src/serve/report/chart.ts'
 import type { Organisation } from '../../../src/serve/report/data.ts'
 import * as practice from '../../../src/serve/report/practice.ts'
+import * as spend from '../../../src/serve/report/spend.ts'
 import { view } from './sample.ts'
 
 const week = {
@@ -19,6 +20,13 @@ function weekly(...people: readonly number[]) {
 function clients(daily_users: number | null) {
   return ['cli', 'web'].map((client) => ({ week: '2026-03-23', client, daily_users }))
 }
+
+const month = {
+  month_days: [{ month: '2026-03', day_of_month: 31, billable_tokens: 110 }],
+  limits: [{ month: '2026-03', users_past: 1, users_over: 1 }],
+}
+
+const output = { week: '2026-03-23', billable_tokens: 1e6, git_prs_created: 0 }
 
 it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
   [
@@ -56,6 +64,24 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
     practice.clients,
     { client_weeks: clients(null) },
     'How many people used a client is not known for the last whole week',
+  ],
+  [
+    'one commit for each million credits is singular as it is shown',
+    spend.efficiency,
+    { output_weeks: [{ ...output, git_commits: 1.04, files: 1 }] },
+    'Each million credits came with 1 commit and 1 file in the last whole week',
+  ],
+  [
+    'a limit that was passed is past',
+    spend.monthSpend,
+    month,
+    'March 2026 stands at 110 credits; 1 person has passed a limit',
+  ],
+  [
+    'limits that were passed and that will be are told apart',
+    spend.monthSpend,
+    { ...month, limits: [{ month: '2026-03', users_past: 4, users_over: 5 }] },
+    'March 2026 stands at 110 credits; 4 people have passed a limit, and 1 will',
   ],
 ])('%s', (_, chart, rows, title) => {
   expect(chart.read(view(rows)).finding).toBe(title)
