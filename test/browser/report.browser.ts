@@ -66,11 +66,14 @@ it.each([
   },
 )
 
-it('a phone shows the page without scrolling sideways', async () => {
-  const { page } = await open(browser, demo, { width: 390 })
-  const wide: unknown = await page.evaluate('document.documentElement.scrollWidth')
-  expect(wide).toBe(390)
-})
+it.each([390, 280])(
+  'a phone shows the page without scrolling sideways: %i pixels wide',
+  async (width) => {
+    const { page } = await open(browser, demo, { width })
+    const wide: unknown = await page.evaluate('document.documentElement.scrollWidth')
+    expect(wide).toBe(width)
+  },
+)
 
 // A browser changes the page some time after the key, so its effect is polled for.
 it('period and team can be chosen by keyboard, and are stored in the address', async () => {
@@ -211,6 +214,32 @@ it('a share under the pointer is a percentage, as in the title', async () => {
     '2026-03-23: 15%',
   )
   expect(complaints).toEqual([])
+})
+
+it('the bar of a week begins on its Monday, and one week has ticks by day', async () => {
+  const model_weeks = [{ week: '2026-03-23', model: 'm', place: 1, billable_tokens: 10 }]
+  const path = await pageOf('monday', [organisation({ model_weeks })])
+  const { page } = await open(browser, path)
+  const ticks = await page.locator('#model-spend svg.plot g text').allTextContents()
+  expect(ticks).toContain('30')
+  expect(ticks).not.toContain('22Mar')
+})
+
+it('levels of autonomy are stacked from manual to high', async () => {
+  const autonomy_levels = ['auto-high', 'auto-low', 'auto-medium', 'manual'].map((level) => ({
+    ...{ week: '2026-03-23', level, share: 0.25 },
+  }))
+  const path = await pageOf('levels', [organisation({ autonomy_levels })])
+  const { page } = await open(browser, path)
+  const bars = await page.locator('#autonomy-levels svg.plot rect').all()
+  const placed = await Promise.all(
+    bars.map(async (bar) => ({
+      y: Number(await bar.getAttribute('y')),
+      level: (await bar.textContent())?.split('\n')[0],
+    })),
+  )
+  const places = placed.sort((a, b) => b.y - a.y).map(({ level }) => level)
+  expect(places).toEqual(['manual', 'auto-low', 'auto-medium', 'auto-high'])
 })
 
 /** The names beside the last bar; the ticks of the axes are in groups. */

@@ -202,7 +202,9 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
     ...lines(pointsOf(rows, ({ week }) => week, RATIOS)),
   })),
   drawn(practice.autonomyLevels, (rows) => {
-    const names = [...new Set(rows.map(({ level }) => level))].sort()
+    const names = [...new Set(rows.map(({ level }) => level))].sort(
+      (a, b) => LEVELS.indexOf(a) - LEVELS.indexOf(b) || (a < b ? -1 : 1),
+    )
     const values = points(rows, 'week', 'share', 'level')
     return {
       x: time,
@@ -257,6 +259,9 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
     }
   }),
 ])
+
+/** From the least autonomy to the most; levels that are not among them come first. */
+const LEVELS = ['manual', 'auto-low', 'auto-medium', 'auto-high']
 
 /** More bars are unreadable. */
 const LISTED = 20

@@ -202,8 +202,11 @@ export function timeBars(
   names: readonly string[],
   interval: 'week' | 'day' = 'week',
   format: Format = amount,
-): Pick<Options, 'marks' | 'ends' | 'legend'> {
+): Pick<Options, 'marks' | 'ends' | 'legend'> & { readonly x?: Plot.ScaleOptions } {
+  const isOneWeek = interval === 'week' && new Set(points.map(({ at }) => Number(at))).size === 1
   return {
+    // Otherwise one week has ticks by hour.
+    ...(isOneWeek ? { x: { type: 'utc', label: null, ticks: 'day' } } : {}),
     legend: names,
     ends: interval === 'week' ? lastBar(points, names) : [],
     marks: [
@@ -211,7 +214,8 @@ export function timeBars(
         x: 'at',
         y: 'value',
         fill: 'series',
-        interval,
+        // Its weeks begin on Sunday.
+        interval: interval === 'week' ? 'monday' : interval,
         insetLeft: 0.5,
         insetRight: 0.5,
         order: [...names],
