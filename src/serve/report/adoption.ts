@@ -7,12 +7,14 @@ import {
   inRange,
   inRangeOrAll,
   largest,
+  missingDays,
   newest,
   inPeriod,
   sum,
   weekText,
+  type View,
 } from './view.ts'
-import { amount, counted, dayText, isResidual, percent, teamText } from './words.ts'
+import { amount, counted, dayText, isResidual, missingText, percent, teamText } from './words.ts'
 
 export const activeUsers = defineChart({
   id: 'active-users',
@@ -74,6 +76,12 @@ export const teamActivity = defineChart({
   },
 })
 
+/** ` (3 days are missing)`, of people in the last 28 days; empty if none is. */
+function missingOf28(view: View): string {
+  const missing = missingText(missingDays({ ...view, days: 28 }, ['users']).now)
+  return missing === null ? '' : ` (${missing})`
+}
+
 export const usageGroups = defineChart({
   id: 'usage-groups',
   about: 'People by the number of days they were active on, of the last 28',
@@ -81,9 +89,9 @@ export const usageGroups = defineChart({
   columns: { active_days: 'Active days', users: 'People' },
   empty: 'No person is known',
   rows: ({ organisation }) => organisation.usage_groups,
-  finding: (rows) => {
+  finding: (rows, view) => {
     const heavy = sum(rows.filter((row) => row.active_days >= 12).map((row) => row.users))
-    return `${amount(heavy)} of ${counted(sum(rows.map((row) => row.users)), 'known person', 'known people')} worked with agents on 12 or more of 28 days`
+    return `${amount(heavy)} of ${counted(sum(rows.map((row) => row.users)), 'known person', 'known people')} worked with agents on 12 or more of 28 days${missingOf28(view)}`
   },
 })
 
@@ -158,13 +166,13 @@ export const seats = defineChart({
       status: SEAT_WORDS[status] ?? status,
       people,
     })),
-  finding: (rows) => {
+  finding: (rows, view) => {
     const of = (status: string): number =>
       sum(rows.filter((row) => row.status === SEAT_WORDS[status]).map((row) => row.people))
     const unused = of('idle') + of('never_used')
     if (unused + of('active') === 0) return 'No person has a licence on file'
     return unused === 0
       ? 'Everybody with a licence has used it in the last 28 days'
-      : `${counted(unused, 'person', 'people')} with a licence did not use it in the last 28 days`
+      : `${counted(unused, 'person', 'people')} with a licence did not use it in the last 28 days${missingOf28(view)}`
   },
 })

@@ -35,7 +35,13 @@ export const monthSpend = defineChart({
   empty: 'No credits are known',
   rows: ({ organisation }) => organisation.month_days,
   finding: (_, { organisation }, last) => {
-    const spent = `${monthText(last.month)} stands at ${amount(last.billable_tokens)} credits`
+    const missing = missingText(
+      organisation.unknown_days.filter(
+        ({ day, resource }) => resource === 'tokens' && day.startsWith(last.month),
+      ).length,
+    )
+    const credits = `${amount(last.billable_tokens)} credits${missing === null ? '' : ` (${missing})`}`
+    const spent = `${monthText(last.month)} stands at ${credits}`
     const [both] = organisation.compared_month
     const changed = both ? change(both.billable_tokens, both.previous_billable_tokens) : null
     const compared =

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import * as adoption from '../../../src/serve/report/adoption.ts'
 import type { Chart } from '../../../src/serve/report/chart.ts'
-import type { Organisation } from '../../../src/serve/report/data.ts'
+import type { Organisation, Resource } from '../../../src/serve/report/data.ts'
 import * as oversight from '../../../src/serve/report/oversight.ts'
 import * as practice from '../../../src/serve/report/practice.ts'
 import * as settings from '../../../src/serve/report/settings.ts'
@@ -23,6 +23,10 @@ const tool = { kind: 'tool' as const, days: 28, invocations: 50, share: 0.5, nam
 const output = {
   ...{ week: '2026-03-23', billable_tokens: 1, files: 1 },
   ...{ git_commits: null, git_prs_created: null },
+}
+
+function missing(resource: Resource) {
+  return [{ day: '2026-03-30', resource }]
 }
 
 it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
@@ -78,6 +82,27 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
       ],
     },
     'How many people were active in the last 7 days is not known',
+  ],
+  [
+    'days that are missing are said of the days of use',
+    adoption.usageGroups,
+    { usage_groups: [{ active_days: 12, users: 2 }], unknown_days: missing('users') },
+    '2 of 2 known people worked with agents on 12 or more of 28 days (1 day is missing)',
+  ],
+  [
+    'days that are missing are said of licences that were not used',
+    adoption.seats,
+    { seats: [{ status: 'idle', people: 2 }], unknown_days: missing('users') },
+    '2 people with a licence did not use it in the last 28 days (1 day is missing)',
+  ],
+  [
+    'days that are missing are said of the running month',
+    spend.monthSpend,
+    {
+      month_days: [{ month: '2026-03', day_of_month: 31, billable_tokens: 110 }],
+      unknown_days: [...missing('tokens'), { day: '2026-02-03', resource: 'tokens' }],
+    },
+    'March 2026 stands at 110 credits (1 day is missing)',
   ],
   [
     'output for credits leaves out what is not known',
