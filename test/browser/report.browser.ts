@@ -216,6 +216,14 @@ it('a share under the pointer is a percentage, as in the title', async () => {
   expect(complaints).toEqual([])
 })
 
+it('a narrow screen shows at least two dates on each axis of days', async () => {
+  const { page } = await open(browser, demo, { width: 320 })
+  for (const id of ['active-users', 'model-spend', 'forecast', 'forecast-errors', 'cache']) {
+    const dates = page.locator(`#${id} svg.plot g[font-variant]:not([text-anchor]) text`)
+    expect(await dates.count(), id).toBeGreaterThan(1)
+  }
+})
+
 it('the bar of a week begins on its Monday, and one week has ticks by day', async () => {
   const model_weeks = [{ week: '2026-03-23', model: 'm', place: 1, billable_tokens: 10 }]
   const path = await pageOf('monday', [organisation({ model_weeks })])

@@ -52,10 +52,16 @@ export function drawn<Row>(
         className: 'plot',
         ...(legend === undefined ? {} : { color: scale(legend, ends) }),
         ...plot,
+        ...(plot.x?.type === 'utc' ? { x: { ...plot.x, tickSpacing: tickSpacing(width) } } : {}),
       })
       return asPicture(drawing, ends)
     },
   ]
+}
+
+/** Between two dates, in pixels. With as much as on a wide screen, a narrow one has no date at all. */
+function tickSpacing(width: number): number {
+  return Math.min(80, width / 6)
 }
 
 /** The width of a name with that many letters, at most a third of the drawing. */
