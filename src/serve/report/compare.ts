@@ -20,8 +20,8 @@ export function comparedText(view: View): string {
 }
 
 /**
- * `up 12% from 268`: a figure of these resources against the compared period; null if nothing is
- * compared.
+ * `up 12% from 268`: a figure of these resources against the compared period, and what is missing.
+ * Null if nothing is compared and no day is missing.
  */
 export function changeText(
   view: View,
@@ -30,9 +30,12 @@ export function changeText(
   before: number | null | undefined,
 ): string | null {
   const span = comparedSpan(view)
-  if (span === null) return null
-  if (!isInHistory(view, span)) return 'no earlier data'
-  const missing = missingInEither(missingDays(view, resources))
+  const days = missingDays(view, resources)
+  const missingNow = missingText(days.now)
+  if (span === null) return missingNow
+  if (!isInHistory(view, span))
+    return missingNow === null ? 'no earlier data' : `no earlier data; ${missingNow}`
+  const missing = missingInEither(days)
   if (missing !== null) return `not compared: ${missing}`
   if (totals(view).before === undefined)
     return view.team === null ? 'no activity before' : 'too few people before'

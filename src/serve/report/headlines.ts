@@ -10,7 +10,7 @@ export interface Headline {
   readonly metric: string | null
   readonly how: string | null
   readonly value: string
-  /** `up 12% from 268`, or why there is no number; null if nothing is compared. */
+  /** `up 12% from 268`, or why there is no number; null if nothing is compared or missing. */
   readonly change: string | null
 }
 

@@ -70,7 +70,13 @@ describe('the comparison of the report', () => {
       ['not compared: 2 days are missing, and 1 before', 'not known before'],
     ],
     ['in neither', ['2026-02-03'], {}, ['up 50% from 200', 'not known before']],
-    ['and nothing is compared', ['2026-03-31'], { compare: 'none' }, [null, null]],
+    ['and nothing is compared', ['2026-03-31'], { compare: 'none' }, ['1 day is missing', null]],
+    [
+      'and the history is too short to compare',
+      ['2026-03-31'],
+      { days: 364 },
+      ['no earlier data; 1 day is missing', 'no earlier data'],
+    ],
   ])('says how many days are missing: %s', (_, days, chosen, expected) => {
     const unknown_days = days.map((day) => ({ day, resource: 'tokens' as const }))
     expect(
