@@ -41,3 +41,12 @@ it('the file of a table opens in a spreadsheet, which runs no name as a formula'
     '"a,""b""",-4,true',
   ])
 })
+
+it('the file of a table has no noise of added decimals, and whole numbers exactly', () => {
+  const chart = { columns: { credits: 'Credits' } }
+  const rows = [0.1 + 0.2, 537523.3499999996, 9007199254740991, 2 / 3].map((credits) => ({
+    credits,
+  }))
+  const [, ...lines] = csvText(chart, rows).split('\r\n')
+  expect(lines).toEqual(['0.3', '537523.35', '9007199254740991', '0.666666666666667'])
+})

@@ -36,7 +36,13 @@ export function csvText({ columns }: Columns, rows: readonly TableRow[]): string
 }
 
 function csvCell(value: Cell): string {
+  if (typeof value === 'number') return String(withoutNoise(value))
   if (typeof value !== 'string') return String(value ?? '')
   const text = defused(value)
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+/** A number with the 15 digits of a double that are exact: a sum can end in `…3499999996`. */
+function withoutNoise(value: number): number {
+  return Number.isInteger(value) ? value : Number(value.toPrecision(15))
 }
