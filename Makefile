@@ -36,7 +36,7 @@ watch: build ## run the tests that a change concerns, each time a file is saved
 test: check build ## run before a push: types, lint, unit tests and the main flows (3 min)
 	@npm run --silent test
 
-test-all: test test-browser test-dbt test-spark test-deep ## run all tests but test-kill, as CI does (75 min)
+test-all: test test-browser test-dbt test-spark test-deep ## run all tests but test-kill, as CI does (40 min)
 
 test-dbt: build ## compare the models under dbt Core with the built-in runner, row for row (needs python3)
 	@npm run --silent test:dbt
@@ -44,7 +44,7 @@ test-dbt: build ## compare the models under dbt Core with the built-in runner, r
 test-spark: build ## compare builds on a local Spark cluster with DuckDB, table by table (needs python3, Java 17; 13 min)
 	@npm run --silent test:spark
 
-test-deep: build ## run whole commands and nights, with faults, damage, full disks and every option (45 min)
+test-deep: build ## run whole commands and nights, with faults, damage, full disks and every option (20 min)
 	@npm run --silent test:deep
 
 test-browser: build ## open the report in headless Chromium, installed from Debian's packages as root (1 min)

@@ -19,6 +19,34 @@ with
         inner join ends using (org_id)
         where activity_date > last_day - 28
         group by 1
+    ),
+
+    known as (
+        select
+            org_id,
+            max(
+                case
+                    when resource = 'users' and status in ('landed', 'empty')
+                    then activity_date
+                end
+            ) as last_day_of_users,
+            bool_or(
+                resource = 'enterprise_controls'
+                and status in ('landed', 'empty')
+            ) as are_settings_known
+        from meta.intervals
+        group by 1
+    ),
+
+    unknown_users as (
+        select org_id, count(*) as days
+        from meta.intervals
+        inner join known using (org_id)
+        where
+            resource = 'users'
+            and status not in ('landed', 'empty')
+            and activity_date between last_day_of_users - 27 and last_day_of_users
+        group by 1
     )
 
 select
@@ -36,10 +64,15 @@ select
     coalesce(health.sessions_known_share is null and ends.sessions > 0, false)
         as has_more_sessions,
     health.verdict,
+    coalesce(known.are_settings_known, false) as are_settings_known,
+    -- Of the 28 days of `mart_user_28d`, which end with the last known one.
+    coalesce(unknown_users.days, 0) as users_missing_28d,
     cast($names_people as boolean) as names_people
 from main.mart_data_health as health
 left join ends using (org_id)
 left join spent using (org_id)
+left join known using (org_id)
+left join unknown_users using (org_id)
 where
     $names = '[]'
     or list_contains(cast(cast($names as json) as varchar[]), org_id)

@@ -1,9 +1,13 @@
--- The mean daily users of each client over the days of a week.
+-- The mean daily users of each client over the days of a week; NULL if a day is
+-- not known.
 select
     weeks.org_id,
     cast(week_start_date as varchar) as week,
     client,
-    round(sum(daily_active_users) / 7, 2) as daily_users
+    case
+        when count(daily_active_users) = count(*)
+        then round(sum(daily_active_users) / 7, 2)
+    end as daily_users
 from main.fct_client_day as clients
 inner join whole_weeks as weeks
     on

@@ -22,7 +22,7 @@ export const reportCommand = dataCommand({
       describe: 'html: charts; md: the findings of the last 4 weeks as text',
     },
     org: texts('org_id of an organisation; repeat it, or use commas, for several'),
-    people: flag('name people; groups of fewer than five stay hidden'),
+    people: flag('name people; small teams and cohorts stay hidden'),
     out: text('file to write (default: report/report.html or report.md in the data folder)'),
   },
   run: async (flags, terminal, { dataFolder }) => {

@@ -80,7 +80,11 @@ export async function publishFile(temporary: string, publication: Publication): 
   const sha256 = await sha256OfFile(temporary)
   const modifiedAt = mtime.toISOString()
   const record = { runId, builtAt, asOf, sha256, bytes, modifiedAt, content, meta }
-  const records = (await readRecords(target)).filter((each) => each.runId !== runId)
+  const others = (await readRecords(target)).filter(
+    (each) => each.runId !== runId && each.runId !== present?.runId,
+  )
+  // the replaced file comes before the new one, also if a rollback had published it again
+  const records = present === null ? others : [...others, present]
   await writeRecords(target, [...records, record])
   const isKept = present !== null && present.asOf === null && present.content !== content
   if (isKept && keep > 0) {
@@ -93,20 +97,15 @@ export async function publishFile(temporary: string, publication: Publication): 
   return bytes
 }
 
-/**
- * Removes kept files beyond the limit, and those with the same content as another. The replaced
- * file is the last to go, even if it is not the newest, as after a rollback.
- */
+/** Removes kept files beyond the limit, and those with the same content as another. */
 async function prune(
-  { target, runId, keep, present }: Publication,
+  { target, runId, keep }: Publication,
   records: readonly PublishedRecord[],
   now: PublishedRecord,
 ): Promise<void> {
   const seen = new Set([now.content])
   const staying = new Set<string>()
-  const kept = (await keptFiles(target)).map((file) => file.runId).toReversed()
-  const isReplaced = (id: string): number => Number(id === present?.runId)
-  for (const id of kept.toSorted((a, b) => isReplaced(b) - isReplaced(a))) {
+  for (const { runId: id } of (await keptFiles(target)).toReversed()) {
     const content = records.find((each) => each.runId === id)?.content ?? id
     const isOther = id !== runId && !seen.has(content)
     seen.add(content)

@@ -25,7 +25,7 @@ describe(
       expect(files).toBeGreaterThan(50)
     })
 
-    test.each(WAYS)('%s: no command shows the key', async (_, change) => {
+    test.each(WAYS)('%s: no command that requests or reads shows the key', async (_, change) => {
       await expectNoKey(await hostilePlatform(KEY, change), asksOrReads)
     })
 

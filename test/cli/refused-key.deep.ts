@@ -53,7 +53,7 @@ describe('run with a refused key', () => {
     },
   )
 
-  it('exits with code 5 when a resource is refused, and publishes the others; when every request is, and keeps what is published', async () => {
+  it('exits with code 5 and publishes the others when a resource is refused, and keeps what is published when every request is', async () => {
     let refused = 'activity'
     const { data, environment } = await stage({
       intercept: (request) => refusing(refused)(request),

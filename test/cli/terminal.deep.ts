@@ -4,7 +4,7 @@ import { CONTROLS, EVIL, expectNoneToPrintControls, WAYS } from './terminal.ts'
 
 /** echoed-key.deep.ts has them in values that land, with which every command runs. */
 describe('law 11: control characters', () => {
-  test.each(WAYS)('%s are printed by no command', async (_, change) => {
+  test.each(WAYS)('%s are printed by no command that requests or reads', async (_, change) => {
     await expectNoneToPrintControls(change)
   })
 

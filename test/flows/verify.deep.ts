@@ -111,7 +111,7 @@ const restating =
 const AROUND = ['--from', '2026-01-15', '--to', '2026-01-17']
 
 describe('verify', () => {
-  it('compares a sample with yesterday, or every day of a range, and changes no file but its run record', async () => {
+  it('compares a sample that includes yesterday, or every day of a range, and changes no file but its run record', async () => {
     const { data, run } = await stage()
     const before = await hashesOf(data)
     const sample = await report(run, '--days', '2')
@@ -230,6 +230,7 @@ describe('verify', () => {
     const { code, out } = await run('verify', ...AROUND)
     expect(code).toBe(0)
     expect(out).toContain('not compared: users 2026-01-16 of org_demo: not in the warehouse')
+    expect(out).toMatch(/3 days of 8, /)
   })
 
   it('ends with exit code 3 when the platform does not serve a day again', async () => {

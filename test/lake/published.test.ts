@@ -51,6 +51,13 @@ it('a build after a rollback keeps the file that it replaces, not the one that w
   expect(await keptRuns(data)).toEqual(['good'])
 })
 
+it('a rollback goes back to the file that was replaced, not to one that was rolled back', async () => {
+  const data = await published(['good', 'bad'], 3)
+  await rollBack({ ...options, dataFolder: data })
+  await publish(data, 'next', 3)
+  expect((await rollBack({ ...options, dataFolder: data })).to).toBe('good')
+})
+
 it('the order of publication counts, also after a run whose clock was ahead', async () => {
   const data = await published(RUNS, 2)
   expect(await keptRuns(data)).toEqual(['20270202', '20260203'])

@@ -6,7 +6,7 @@ import { THREADS } from './machine.ts'
 // Test files share processes, so that modules are loaded once: each begins with the usual umask
 // and the limits of the suite, whatever an earlier file has set.
 process.umask(0o022)
-const threads = THREADS === undefined ? null : { value: Number(THREADS), from: 'the suite' }
+const threads = (THREADS ?? '') === '' ? null : { value: Number(THREADS), from: 'the suite' }
 setProcessLimits(limitsOf(readMachine(), { threads, memory: null }))
 
 afterAll(removeFolders)

@@ -7,7 +7,6 @@ import {
   inRange,
   inRangeOrAll,
   largest,
-  missingDays,
   newest,
   inPeriod,
   sum,
@@ -45,9 +44,9 @@ export const activeUsers = defineChart({
     const last = rows.at(-1)?.weekly ?? null
     if (last === null) return 'How many people were active in the last 7 days is not known'
     if (first === null || rows.length === 1)
-      return `${amount(last)} people were active in the last 7 days`
+      return `${counted(last, 'person was', 'people were')} active in the last 7 days`
     if (last === first && rows.some(({ weekly }) => weekly !== null && weekly !== last))
-      return `Weekly active people stand at ${amount(last)}, as at the start of the period`
+      return `Weekly active people stand at ${amount(last)}, as on the first day`
     const verb = last > first ? 'rose' : last < first ? 'fell' : 'stayed'
     const change =
       last === first ? `at ${amount(last)}` : `from ${amount(first)} to ${amount(last)}`
@@ -77,8 +76,8 @@ export const teamActivity = defineChart({
 })
 
 /** ` (3 days are missing)`, of people in the last 28 days; empty if none is. */
-function missingOf28(view: View): string {
-  const missing = missingText(missingDays({ ...view, days: 28 }, ['users']).now)
+function missingOf28({ organisation }: View): string {
+  const missing = missingText(organisation.users_missing_28d)
   return missing === null ? '' : ` (${missing})`
 }
 

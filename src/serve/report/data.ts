@@ -136,7 +136,6 @@ const datasets = {
     usual_low: count,
     usual_high: count,
   }),
-  known_settings: rows({ settings: number }),
   policy: rows({
     policy: text,
     value: text,
@@ -213,6 +212,10 @@ const organisation = z.object({
   /** Whether more were fetched than the platform counts. */
   has_more_sessions: z.boolean(),
   verdict: text,
+  /** Whether they have ever landed. */
+  are_settings_known: z.boolean(),
+  /** Days without known users, of the 28 that `usage_groups` and `seats` count. */
+  users_missing_28d: number,
   ...datasets,
 })
 

@@ -1,6 +1,6 @@
 import { defineChart } from './chart.ts'
 import type { Row } from './data.ts'
-import { areSettingsKnown, daysAfter, inRange, inPeriod, sum, type View } from './view.ts'
+import { daysAfter, inRangeOrLater, inPeriod, sum, type View } from './view.ts'
 import { amount, counted, dayText, listText, nameText } from './words.ts'
 
 /** The number of judged days, and the history that they need: vars of the models. */
@@ -113,10 +113,10 @@ export const policy = defineChart({
     since: 'Rule since',
     changed_by: 'Changed by',
   },
-  empty: (view) =>
-    view.organisation.last_day === null
+  empty: ({ organisation }) =>
+    organisation.last_day === null
       ? 'No use is known'
-      : !areSettingsKnown(view)
+      : !organisation.are_settings_known
         ? 'It is not known what the settings allow'
         : 'No setting restricts servers, models or autonomy, or practice follows them',
   rows: ({ organisation }) =>
@@ -135,7 +135,7 @@ export const policy = defineChart({
     }),
   finding: (_, view) => {
     const rows = view.organisation.policy
-    const used = inRange(view, rows, (row) => row.last_forbidden_use ?? '')
+    const used = inRangeOrLater(view, rows, (row) => row.last_forbidden_use ?? '')
     const unused = rows.filter(({ status }) => status === 'unused')
     const found =
       used.length === 0

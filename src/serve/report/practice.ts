@@ -101,13 +101,13 @@ export const clients = defineChart({
   empty: 'No whole week with clients is known yet',
   rows: (view) => inRange(view, view.organisation.client_weeks, ({ week }) => week),
   finding: (rows, view) => {
-    const most = largest(
-      newest(rows, ({ week }) => week),
-      ({ daily_users }) => daily_users,
-    )
+    const last = newest(rows, ({ week }) => week)
+    const most = largest(last, ({ daily_users }) => daily_users)
     if (most === undefined) return ''
     const week = weekText(view, most.week)
-    if (most.daily_users === null) return `How many people used a client is not known for ${week}`
+    const isUnknown = last.some(({ daily_users }) => daily_users === null)
+    if (most.daily_users === null || (most.daily_users === 0 && isUnknown))
+      return `How many people used a client is not known for ${week}`
     if (most.daily_users === 0) return `No person used a client in ${week}`
     return `${nameText(most.client)} is used by the most people: ${amount(most.daily_users)} a day on average in ${week}`
   },

@@ -1,5 +1,5 @@
 import { defineChart } from './chart.ts'
-import { areSettingsKnown, inPeriod, sum, type View } from './view.ts'
+import { inPeriod, sum, type View } from './view.ts'
 import { amount, counted, dayText, percent } from './words.ts'
 
 const LISTS: Readonly<Record<string, string>> = {
@@ -12,7 +12,7 @@ const ABOUT_LISTS =
 
 /** The title of a chart without rows, which depends on the settings. */
 function orUnknown(empty: string, unknown: string): (view: View) => string {
-  return (view) => (areSettingsKnown(view) ? empty : unknown)
+  return ({ organisation }) => (organisation.are_settings_known ? empty : unknown)
 }
 
 const UNKNOWN_LISTS = 'It is not known which addresses may use computers'

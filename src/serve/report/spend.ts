@@ -80,7 +80,7 @@ export const teamSpend = defineChart({
   about: 'Credits by team; the table has active people too',
   compared: 'the line: credits',
   metrics: ['team_credits'],
-  how: `${ABOUT_TEAMS} The latter have no bar: it would press all others to the left. Left out are credits that no person is named for, and teams with fewer than five active people in the period, or in a part of it that other periods are made of; where these teams have fewer than five people together, so is the next larger one. Teams have no share of the credits where they have more together than the platform counts for the organisation, or where days are missing; with missing days, they are not compared either.`,
+  how: `${ABOUT_TEAMS} The latter have no bar: it would press all others to the left. Left out are credits that no person is named for, and teams with fewer than five active people in the period, or in a part of it that other periods are made of; where these teams have fewer than five people together, so is the next larger one. Teams have no share of the credits where they have more together than the platform counts for the organisation, or where days are missing. They are not compared where days of their people are missing.`,
   columns: {
     team: 'Team',
     billable_tokens: 'Credits',
@@ -106,14 +106,17 @@ export const teamSpend = defineChart({
   finding: (rows, view) => {
     const most = rows.find(({ team }) => !isResidual(team)) ?? rows[0]
     const all = totals({ ...view, team: null }).now?.billable_tokens ?? 0
+    if (most === undefined || most.billable_tokens === null)
+      return 'The credits of teams are not known'
+    const whole = { ...view, team: null }
+    const missing = missingText(missingDays(whole, ['users']).now)
+    const note = missing === null ? '' : ` (${missing})`
     const used = sum(rows.map((row) => row.billable_tokens))
-    if (most === undefined || used === 0) return 'No team spent credits'
-    // The credits of teams come from users, those of the organisation from tokens.
-    const missing = missingText(missingDays({ ...view, team: null }, ['users', 'tokens']).now)
-    const isPart = missing === null && shareOf(used, all) !== null
-    const share = isPart ? shareOf(most.billable_tokens ?? 0, all) : null
-    const credits = creditsText(share, most.billable_tokens)
-    return `${teamText(most.team)} used ${credits} ${inPeriod(view)}${missing === null ? '' : ` (${missing})`}`
+    if (used === 0) return `No team spent credits ${inPeriod(view)}${note}`
+    // the credits of teams come from users, those of the organisation from tokens
+    const isPart = missingDays(whole, ['users', 'tokens']).now === 0 && shareOf(used, all) !== null
+    const share = isPart ? shareOf(most.billable_tokens, all) : null
+    return `${teamText(most.team)} used ${creditsText(share, most.billable_tokens)} ${inPeriod(view)}${note}`
   },
 })
 

@@ -97,11 +97,6 @@ export function totals({ organisation, days, team, compare }: View): {
   return { now: of('current'), before: of(compare) }
 }
 
-/** Whether the settings of the organisation have ever been loaded. */
-export function areSettingsKnown({ organisation }: View): boolean {
-  return organisation.known_settings.length > 0
-}
-
 export const ABOUT_TEAMS =
   'Teams that never had five active people stand together as “(small teams)”, with the next larger one where they are fewer than five people; those beyond the 30 with most people as “(… other teams)”.'
 
@@ -128,14 +123,23 @@ export function inRange<Row>(view: View, rows: readonly Row[], dayOf: (row: Row)
     : rows.filter((row) => dayOf(row) >= span.first && dayOf(row) <= span.last)
 }
 
-/** Rows of the period or later, because a report may be of today; or all rows if there are none. */
+/** Rows of the period or later: what they say may be of days without a row of use. */
+export function inRangeOrLater<Row>(
+  view: View,
+  rows: readonly Row[],
+  dayOf: (row: Row) => string,
+): Row[] {
+  const span = chosenSpan(view)
+  return span === null ? [] : rows.filter((row) => dayOf(row) >= span.first)
+}
+
+/** The same, or all rows if there are none. */
 export function inRangeOrAll<Row>(
   view: View,
   rows: readonly Row[],
   dayOf: (row: Row) => string,
 ): readonly Row[] {
-  const span = chosenSpan(view)
-  const own = span === null ? [] : rows.filter((row) => dayOf(row) >= span.first)
+  const own = inRangeOrLater(view, rows, dayOf)
   return own.length > 0 ? own : rows
 }
 

@@ -33,8 +33,8 @@ export function wholeAmount(value: number, ...place: Ticks): string {
 }
 
 /**
- * `67%` for a share between 0 and 1. Only nothing is `0%` and only all is `100%`: shares near them
- * have a decimal, or are `<0.1%` or `>99.9%`.
+ * `67%`. Only nothing is `0%` and only all is `100%`: shares near them have a decimal, or are
+ * `<0.1%`, `>99.9%` or `>100%`.
  */
 export function percent(share: number | null | undefined): string {
   if (share === null || share === undefined || !Number.isFinite(share)) return '–'
@@ -43,8 +43,8 @@ export function percent(share: number | null | undefined): string {
   // sums of doubles depend on their order
   if (size < 1e-7 || Math.abs(size - 100) < 1e-7) return `${Math.round(value)}%`
   if (size < 0.05) return '<0.1%'
-  if (size >= 99.95 && size < 100) return '>99.9%'
-  return `${size < 1 || (size > 99 && size < 100) ? FINE.format(value) : WHOLE.format(value)}%`
+  if (size >= 99.95 && size < 100.05) return size < 100 ? '>99.9%' : '>100%'
+  return `${size < 1 || Math.abs(size - 100) < 1 ? FINE.format(value) : WHOLE.format(value)}%`
 }
 
 /** `up 12%`, `down 3%`, `unchanged`; null without a comparison. */

@@ -133,6 +133,8 @@ function each(bases: Bases, rows: (name: string, args: readonly string[]) => Row
 /** A command with all its common options at once, and what it printed. */
 interface SlowRun {
   readonly data: string
+  /** The number of run records before it. */
+  readonly runsBefore: number
   readonly config: string
   readonly said: Outcome
   /** The organisation that `--org` leaves out. */
@@ -154,7 +156,9 @@ function slow(name: string, ...flags: readonly string[]) {
     const config = await fileWith(kit, 'other.yaml', `data: none\n${organisationOf(kit)}${two}`)
     const org = hasOrganisations ? ['--org', 'default'] : []
     const options = ['--data', data, '--config', config, '--json', '--log', 'json', ...org]
-    return { data, config, said: await ok(kit, [...args, ...options], silent(kit)), other }
+    const runsBefore = (await readdir(join(data, 'runs'))).length
+    const said = await ok(kit, [...args, ...options], silent(kit))
+    return { data, runsBefore, config, said, other }
   })
   return { name, args, all }
 }
@@ -162,9 +166,8 @@ function slow(name: string, ...flags: readonly string[]) {
 function slowRows({ name, args, all }: ReturnType<typeof slow>): Rows {
   return rowsOf(name, {
     data: async (kit) => {
-      const before = await readdir(join(kit.data, 'runs'))
-      const { data } = await all(kit)
-      expect(await readdir(join(data, 'runs'))).toHaveLength(before.length + 1)
+      const { data, runsBefore } = await all(kit)
+      expect(await readdir(join(data, 'runs'))).toHaveLength(runsBefore + 1)
     },
     config: async (kit) => {
       await all(kit)

@@ -57,7 +57,7 @@ const demoOf = once(async (kit): Promise<Demo> => {
   const behind = Date.now() - NOW
   const clock = vi
     .spyOn(Date, 'now')
-    .mockImplementation(() => performance.timeOrigin + performance.now() - behind)
+    .mockImplementation(() => Math.floor(performance.timeOrigin + performance.now()) - behind)
   try {
     const environment = { AGENT_API_KEY: KEY }
     const args = ['demo', '--users', '3', '--log', 'json', '--data', data]

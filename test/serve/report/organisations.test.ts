@@ -10,7 +10,9 @@ it.each([
   ['one that is named and spent least', ['org_00'], ['org_00']],
 ])('the organisations of a report are %s', async (_, names, expected) => {
   await using database = await Database.open(':memory:')
-  await database.run(`create table mart_data_health as
+  await database.run(`create schema meta; create table meta.intervals
+      (org_id varchar, resource varchar, activity_date date, status varchar);
+    create table mart_data_health as
       select format('org_{:02d}', place) as org_id, date '2026-03-31' as data_through,
         0 as missing_days, 0 as failed_days, 0 as residual_checks_failed, 0 as restatements_28d,
         0 as drift_findings, 1 as sessions_known_share, 'complete' as verdict

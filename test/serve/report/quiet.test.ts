@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import * as adoption from '../../../src/serve/report/adoption.ts'
 import type { Chart } from '../../../src/serve/report/chart.ts'
 import type { Organisation } from '../../../src/serve/report/data.ts'
+import * as oversight from '../../../src/serve/report/oversight.ts'
 import * as practice from '../../../src/serve/report/practice.ts'
 import * as spend from '../../../src/serve/report/spend.ts'
 import { view } from './sample.ts'
@@ -17,13 +18,27 @@ function weekly(...people: readonly number[]) {
   })
 }
 
-function clients(daily_users: number | null) {
-  return ['cli', 'web'].map((client) => ({ week: '2026-03-23', client, daily_users }))
+function clients(cli: number | null, web = cli) {
+  const week = '2026-03-23'
+  return [
+    { week, client: 'cli', daily_users: cli },
+    { week, client: 'web', daily_users: web },
+  ]
 }
 
 const month = {
   month_days: [{ month: '2026-03', day_of_month: 31, billable_tokens: 110 }],
   limits: [{ month: '2026-03', users_past: 1, users_over: 1 }],
+}
+
+const period = {
+  ...{ days: 28, period: 'current' as const, active_users: 10, tool_calls: 0, user_messages: 0 },
+  ...{ sessions: 0, files: 0, git_commits: 0, git_prs_created: 0 },
+}
+
+const rule = {
+  ...{ policy: 'models', value: 'm', status: 'not_allowed' as const, forbidden_use_days: 1 },
+  ...{ forbidden_amount: null, since: null, changed_by: null },
 }
 
 const output = { week: '2026-03-23', billable_tokens: 1e6, git_prs_created: 0 }
@@ -33,7 +48,7 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
     'weekly active people who left and returned did not stay',
     adoption.activeUsers,
     { active_days: weekly(4, 0, 0, 4) },
-    'Weekly active people stand at 4, as at the start of the period',
+    'Weekly active people stand at 4, as on the first day',
   ],
   [
     'weekly active people who are the same every day stay',
@@ -48,10 +63,11 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
       last_day: '2026-03-20',
       lifecycle_weeks: [
         { ...week, week: '2026-03-09' },
+        { ...week, week: '2026-03-16' },
         { ...week, week: '2026-03-23', active_users: 0, retained_users: 0 },
       ],
     },
-    'In the last whole week 0 joined, 0 returned and 0 left',
+    'In the week of 16 Mar 2026 0 joined, 0 returned and 0 left',
   ],
   [
     'no client is used by the most people if no person was active',
@@ -66,10 +82,34 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
     'How many people used a client is not known for the last whole week',
   ],
   [
+    'no person used a client only if that is known of each',
+    practice.clients,
+    { client_weeks: clients(0, null) },
+    'How many people used a client is not known for the last whole week',
+  ],
+  [
     'one commit for each million credits is singular as it is shown',
     spend.efficiency,
     { output_weeks: [{ ...output, git_commits: 1.04, files: 1 }] },
     'Each million credits came with 1 commit and 1 file in the last whole week',
+  ],
+  [
+    'a rule that was broken after the last day with use was broken in the period',
+    oversight.policy,
+    { last_day: '2026-03-20', policy: [{ ...rule, last_forbidden_use: '2026-03-25' }] },
+    '1 model was used in 4 weeks without being allowed',
+  ],
+  [
+    'one person is singular',
+    adoption.activeUsers,
+    { active_days: weekly(1) },
+    '1 person was active in the last 7 days',
+  ],
+  [
+    'the credits of teams that are not known are not none',
+    spend.teamSpend,
+    { periods: [{ ...period, team: 'a', billable_tokens: null }] },
+    'The credits of teams are not known',
   ],
   [
     'a limit that was passed is past',

@@ -22,6 +22,7 @@ export function organisation(rows: Partial<Organisation> = {}): Organisation {
     ...{ data_through: '2026-03-31', missing_days: 0, failed_days: 0 },
     ...{ residual_checks_failed: 0, restatements_28d: 0, drift_findings: 0 },
     ...{ sessions_known_share: 1, has_more_sessions: false, verdict: 'complete' },
+    ...{ are_settings_known: false, users_missing_28d: 0 },
   }
   return report([{ ...row, ...NOTHING, ...rows }]).organisations[0] ?? never()
 }

@@ -4,6 +4,9 @@ import { statement } from '../../../src/lib/package.ts'
 import { trust } from '../../../src/serve/report/headlines.ts'
 import { organisation } from './sample.ts'
 
+const INTERVALS = `create schema meta; create table meta.intervals
+    (org_id varchar, resource varchar, activity_date date, status varchar)`
+
 it.each([
   ['complete', {}, 'good', 'Complete to 31 Mar 2026', []],
   [
@@ -34,6 +37,13 @@ it.each([
     'Complete to 31 Mar 2026',
     ['no use after 20 Mar 2026'],
   ],
+  [
+    'of a last day with use before days that are missing',
+    { last_day: '2026-03-20', verdict: 'incomplete', missing_days: 5 },
+    'bad',
+    'Data to 31 Mar 2026',
+    ['5 days are missing'],
+  ],
   ['empty', { data_through: null }, 'bad', 'No day is complete yet', []],
 ] as const)('the trust strip for data that is %s', (_, rows, level, verdict, notes) => {
   expect(trust(organisation(rows))).toEqual({ level, verdict, notes })
@@ -41,7 +51,7 @@ it.each([
 
 it('an organisation has more sessions than the platform counts only where the platform counts some', async () => {
   await using database = await Database.open(':memory:')
-  await database.run(`create table mart_data_health as
+  await database.run(`${INTERVALS}; create table mart_data_health as
       select *, date '2026-03-31' as data_through, 0 as missing_days, 0 as failed_days,
         0 as residual_checks_failed, 0 as restatements_28d, 0 as drift_findings,
         'complete' as verdict
@@ -53,4 +63,45 @@ it('an organisation has more sessions than the platform counts only where the pl
   await database.rows(statement('report/chosen'), { names: '[]', names_people: false })
   const rows = await database.rows('select org_id from chosen where has_more_sessions')
   expect(rows).toEqual([{ org_id: 'more' }])
+})
+
+it('settings are known once they have landed, and days of users are missing within the last 28 known ones', async () => {
+  await using database = await Database.open(':memory:')
+  await database.run(`${INTERVALS}; create table mart_data_health as
+      select *, date '2026-03-31' as data_through, 0 as missing_days, 0 as failed_days,
+        0 as residual_checks_failed, 0 as restatements_28d, 0 as drift_findings,
+        'complete' as verdict, 1 as sessions_known_share
+      from (values ('refused'), ('known'), ('new')) as t (org_id);
+    create table fct_org_day as
+      select 'known' as org_id, date '2026-03-31' as activity_date, 1 as billable_tokens, 1 as sessions;
+    insert into meta.intervals values
+      ('refused', 'enterprise_controls', '2026-03-30', 'failed'),
+      ('known', 'enterprise_controls', '2026-03-29', 'landed'),
+      ('known', 'enterprise_controls', '2026-03-30', 'failed'),
+      ('known', 'users', '2026-02-27', 'missing'),
+      ('known', 'users', '2026-03-10', 'failed'),
+      ('known', 'users', '2026-03-20', 'missing'),
+      ('known', 'tokens', '2026-03-21', 'missing'),
+      ('known', 'users', '2026-03-30', 'empty'),
+      ('known', 'users', '2026-03-31', 'failed')`)
+  await database.rows(statement('report/chosen'), { names: '[]', names_people: false })
+  const rows = await database.rows(
+    'select org_id, are_settings_known, users_missing_28d from chosen order by 1',
+  )
+  expect(rows).toEqual([
+    { org_id: 'known', are_settings_known: true, users_missing_28d: '2' },
+    { org_id: 'new', are_settings_known: false, users_missing_28d: '0' },
+    { org_id: 'refused', are_settings_known: false, users_missing_28d: '0' },
+  ])
+})
+
+it('a limit that was passed counts as passed, whatever is expected of it', async () => {
+  await using database = await Database.open(':memory:')
+  await database.run(`create table chosen as select 'a' as org_id, date '2026-03-31' as last_day;
+    create table mart_limit_usage as
+      select 'a' as org_id, date '2026-03-01' as month_start_date, *
+      from (values (true, true), (true, null), (false, true), (null, null))
+        as t (is_exceeded, will_exceed)`)
+  const rows = await database.rows(statement('report/limits'))
+  expect(rows).toMatchObject([{ users_past: '2', users_over: '3' }])
 })

@@ -39,7 +39,7 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
   [
     'settings that restrict nothing are named',
     oversight.policy,
-    { known_settings: [{ settings: 1 }] },
+    { are_settings_known: true },
     'No setting restricts servers, models or autonomy, or practice follows them',
   ],
   [
@@ -84,19 +84,19 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
     'How many people were active in the last 7 days is not known',
   ],
   [
-    'days that are missing are said of the days of use',
+    'the title about days of use says how many days are missing',
     adoption.usageGroups,
-    { usage_groups: [{ active_days: 12, users: 2 }], unknown_days: missing('users') },
+    { usage_groups: [{ active_days: 12, users: 2 }], users_missing_28d: 1 },
     '2 of 2 known people worked with agents on 12 or more of 28 days (1 day is missing)',
   ],
   [
-    'days that are missing are said of licences that were not used',
+    'the title about unused licences says how many days are missing',
     adoption.seats,
-    { seats: [{ status: 'idle', people: 2 }], unknown_days: missing('users') },
+    { seats: [{ status: 'idle', people: 2 }], users_missing_28d: 1 },
     '2 people with a licence did not use it in the last 28 days (1 day is missing)',
   ],
   [
-    'days that are missing are said of the running month',
+    'the title about the running month says how many days are missing',
     spend.monthSpend,
     {
       month_days: [{ month: '2026-03', day_of_month: 31, billable_tokens: 110 }],

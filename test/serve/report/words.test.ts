@@ -41,7 +41,8 @@ it.each([
   [0.9999, '>99.9%'],
   [0.1 + 0.2 + 0.7 - 1e-12, '100%'],
   [1, '100%'],
-  [1.004, '100%'],
+  [1.0001, '>100%'],
+  [1.004, '100.4%'],
   [2.5, '250%'],
 ])('a share is shown as all or nothing only if it is: %d, %s', (share, text) => {
   expect(percent(share)).toBe(text)
@@ -54,6 +55,9 @@ it.each([
   [0.1 + 0.2, 0.3, 'unchanged'],
   [3, 1000, 'down 99.7%'],
   [0, 1000, 'down 100%'],
-])('only an equal number is unchanged: %d after %d is %s', (now, before, text) => {
-  expect(change(now, before)).toBe(text)
-})
+])(
+  'only equal numbers, but for rounding, are unchanged: %d after %d is %s',
+  (now, before, text) => {
+    expect(change(now, before)).toBe(text)
+  },
+)

@@ -299,7 +299,7 @@ function footer(): HTMLElement {
   return element(
     'footer',
     {},
-    `Made ${made} by agent-warehouse ${data.version}. Teams, cohorts and steps under five people are not shown.${more}`,
+    `Made ${made} by agent-warehouse ${data.version}. Teams and cohorts under five people are not shown.${more}`,
   )
 }
 
