@@ -2,8 +2,11 @@ import { cp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { baseGlob } from '../../src/lake/layout.ts'
 import { parseDay } from '../../src/lib/days.ts'
+import { literal } from '../../src/lib/duckdb.ts'
 import { packageRoot } from '../../src/lib/package.ts'
+import { writeRecord } from '../../src/model/publish/meta.ts'
 import type { Organisation } from '../../src/serve/report/data.ts'
 import { readReport } from '../../src/serve/report/read.ts'
 import { writeWarehouse } from '../serve/support.ts'
@@ -25,7 +28,10 @@ beforeAll(async () => {
   const lake = await Lake.open(await folderOfFile())
   await landGolden(lake, CASE)
   await cp(join(CASE, 'seeds'), join(lake.data, 'seeds'), { recursive: true })
-  await buildLake(lake, parseDay('2027-02-14', 'the last day'))
+  const intervals = `read_parquet(${literal(baseGlob(lake.data, 'intervals'))}, hive_partitioning = false)`
+  await buildLake(lake, parseDay('2027-02-14', 'the last day'), {
+    meta: (db) => writeRecord(db, intervals, [], { runId: 'run-1', builtAt: 0, asOf: null }),
+  })
   warehouse = join(lake.data, 'warehouse.duckdb')
   const read = async (withPeople: boolean): Promise<Organisation> => {
     const data = await readReport({ ...REQUEST, withPeople, warehouse })
