@@ -112,8 +112,11 @@ for (const name of [...WRITES, ...OTHERS].map((each) => `${each}Sync`)) {
     const isTorn = target?.when === 'torn' && /^(append|write)/.test(name)
     if (!given.slice(0, 2).some(isInside) || !isPoint(name)) return original(...given)
     const [path, data, ...rest] = given
-    original(...(isTorn ? [path, half(data), ...rest] : given))
-    return die()
+    try {
+      return original(...(isTorn ? [path, half(data), ...rest] : given))
+    } finally {
+      die() // also after a write that is refused, as of a file that exists
+    }
   }
 }
 
