@@ -21,31 +21,26 @@ with
         group by 1
     ),
 
-    known as (
-        select
-            org_id,
-            max(
-                case
-                    when resource = 'users' and status in ('landed', 'empty')
-                    then activity_date
-                end
-            ) as last_day_of_users,
-            bool_or(
-                resource = 'enterprise_controls'
-                and status in ('landed', 'empty')
-            ) as are_settings_known
-        from meta.intervals
+    days_of_users as (
+        select org_id, max(as_of_date) as last_day
+        from main.mart_user_28d
         group by 1
     ),
 
-    unknown_users as (
-        select org_id, count(*) as days
+    known as (
+        select
+            org_id,
+            bool_or(
+                resource = 'enterprise_controls'
+                and status in ('landed', 'empty')
+            ) as are_settings_known,
+            count_if(
+                resource = 'users'
+                and status not in ('landed', 'empty')
+                and activity_date between last_day - 27 and last_day
+            ) as users_missing_28d
         from meta.intervals
-        inner join known using (org_id)
-        where
-            resource = 'users'
-            and status not in ('landed', 'empty')
-            and activity_date between last_day_of_users - 27 and last_day_of_users
+        left join days_of_users using (org_id)
         group by 1
     )
 
@@ -65,14 +60,13 @@ select
         as has_more_sessions,
     health.verdict,
     coalesce(known.are_settings_known, false) as are_settings_known,
-    -- Of the 28 days of `mart_user_28d`, which end with the last known one.
-    coalesce(unknown_users.days, 0) as users_missing_28d,
+    -- Of the 28 days of `mart_user_28d`.
+    coalesce(known.users_missing_28d, 0) as users_missing_28d,
     cast($names_people as boolean) as names_people
 from main.mart_data_health as health
 left join ends using (org_id)
 left join spent using (org_id)
 left join known using (org_id)
-left join unknown_users using (org_id)
 where
     $names = '[]'
     or list_contains(cast(cast($names as json) as varchar[]), org_id)

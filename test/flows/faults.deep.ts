@@ -39,7 +39,7 @@ async function nightUnder(
     key: platform.emulator.keys.manager,
     world: testWorld(at),
     only,
-    // another fault must not add timeouts of a slow machine
+    // a slow machine must not add timeouts to the other faults
     timeoutMs: rules.some(({ kind }) => SLOW.includes(kind)) ? 150 : 10_000,
   })
   const isShort = result.failed > 0 || result.unreachable !== null

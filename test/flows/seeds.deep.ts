@@ -6,7 +6,7 @@ import { sha256OfFile } from '../../src/lib/files.ts'
 import { command } from '../support/command.ts'
 import { temporaryFolder } from '../support/helpers.ts'
 
-it('the user’s seeds reach the warehouse, a broken seed leaves it as it was, and what matches no user is named', async () => {
+it('the user’s seeds reach the warehouse, a broken seed does not change it, and lines that match no user are named', async () => {
   const now = Date.parse('2026-01-18T05:00:00Z')
   const emulator = await startEmulator({ users: 5, seed: 1, now: () => now })
   onTestFinished(() => emulator.close())

@@ -11,9 +11,8 @@ import {
   inPeriod,
   sum,
   weekText,
-  type View,
 } from './view.ts'
-import { amount, counted, dayText, isResidual, missingText, percent, teamText } from './words.ts'
+import { amount, counted, dayText, isResidual, missingNote, percent, teamText } from './words.ts'
 
 export const activeUsers = defineChart({
   id: 'active-users',
@@ -75,12 +74,6 @@ export const teamActivity = defineChart({
   },
 })
 
-/** ` (3 days are missing)`, of people in the last 28 days; empty if none is. */
-function missingOf28({ organisation }: View): string {
-  const missing = missingText(organisation.users_missing_28d)
-  return missing === null ? '' : ` (${missing})`
-}
-
 export const usageGroups = defineChart({
   id: 'usage-groups',
   about: 'People by the number of days they were active on, of the last 28',
@@ -88,9 +81,9 @@ export const usageGroups = defineChart({
   columns: { active_days: 'Active days', users: 'People' },
   empty: 'No person is known',
   rows: ({ organisation }) => organisation.usage_groups,
-  finding: (rows, view) => {
+  finding: (rows, { organisation }) => {
     const heavy = sum(rows.filter((row) => row.active_days >= 12).map((row) => row.users))
-    return `${amount(heavy)} of ${counted(sum(rows.map((row) => row.users)), 'known person', 'known people')} worked with agents on 12 or more of 28 days${missingOf28(view)}`
+    return `${amount(heavy)} of ${counted(sum(rows.map((row) => row.users)), 'known person', 'known people')} worked with agents on 12 or more of 28 days${missingNote(organisation.users_missing_28d)}`
   },
 })
 
@@ -165,13 +158,13 @@ export const seats = defineChart({
       status: SEAT_WORDS[status] ?? status,
       people,
     })),
-  finding: (rows, view) => {
+  finding: (rows, { organisation }) => {
     const of = (status: string): number =>
       sum(rows.filter((row) => row.status === SEAT_WORDS[status]).map((row) => row.people))
     const unused = of('idle') + of('never_used')
     if (unused + of('active') === 0) return 'No person has a licence on file'
     return unused === 0
       ? 'Everybody with a licence has used it in the last 28 days'
-      : `${counted(unused, 'person', 'people')} with a licence did not use it in the last 28 days${missingOf28(view)}`
+      : `${counted(unused, 'person', 'people')} with a licence did not use it in the last 28 days${missingNote(organisation.users_missing_28d)}`
   },
 })

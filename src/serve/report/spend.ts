@@ -18,7 +18,7 @@ import {
   counted,
   isResidual,
   listText,
-  missingText,
+  missingNote,
   monthText,
   nameText,
   percent,
@@ -35,13 +35,10 @@ export const monthSpend = defineChart({
   empty: 'No credits are known',
   rows: ({ organisation }) => organisation.month_days,
   finding: (_, { organisation }, last) => {
-    const missing = missingText(
-      organisation.unknown_days.filter(
-        ({ day, resource }) => resource === 'tokens' && day.startsWith(last.month),
-      ).length,
+    const unknown = organisation.unknown_days.filter(
+      ({ day, resource }) => resource === 'tokens' && day.startsWith(last.month),
     )
-    const credits = `${amount(last.billable_tokens)} credits${missing === null ? '' : ` (${missing})`}`
-    const spent = `${monthText(last.month)} stands at ${credits}`
+    const spent = `${monthText(last.month)} stands at ${amount(last.billable_tokens)} credits${missingNote(unknown.length)}`
     const [both] = organisation.compared_month
     const changed = both ? change(both.billable_tokens, both.previous_billable_tokens) : null
     const compared =
@@ -105,12 +102,11 @@ export const teamSpend = defineChart({
   },
   finding: (rows, view) => {
     const most = rows.find(({ team }) => !isResidual(team)) ?? rows[0]
-    const all = totals({ ...view, team: null }).now?.billable_tokens ?? 0
     if (most === undefined || most.billable_tokens === null)
       return 'The credits of teams are not known'
     const whole = { ...view, team: null }
-    const missing = missingText(missingDays(whole, ['users']).now)
-    const note = missing === null ? '' : ` (${missing})`
+    const all = totals(whole).now?.billable_tokens ?? 0
+    const note = missingNote(missingDays(whole, ['users']).now)
     const used = sum(rows.map((row) => row.billable_tokens))
     if (used === 0) return `No team spent credits ${inPeriod(view)}${note}`
     // the credits of teams come from users, those of the organisation from tokens

@@ -89,6 +89,12 @@ export function missingText(days: number): string | null {
   return days === 0 ? null : counted(days, 'day is missing', 'days are missing')
 }
 
+/** ` (3 days are missing)`, after a number that lacks them; empty if none is missing. */
+export function missingNote(days: number): string {
+  const missing = missingText(days)
+  return missing === null ? '' : ` (${missing})`
+}
+
 /** `1 person`, `3 people`; the number counts as it is shown. */
 export function counted(value: number, one: string, many = `${one}s`): string {
   const text = amount(value)

@@ -118,7 +118,7 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
     'March 2026 stands at 110 credits; 1 person has passed a limit',
   ],
   [
-    'limits that were passed and that will be are told apart',
+    'people who have passed a limit are distinguished from those who will',
     spend.monthSpend,
     { ...month, limits: [{ month: '2026-03', users_past: 4, users_over: 5 }] },
     'March 2026 stands at 110 credits; 4 people have passed a limit, and 1 will',

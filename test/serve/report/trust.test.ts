@@ -5,7 +5,8 @@ import { trust } from '../../../src/serve/report/headlines.ts'
 import { organisation } from './sample.ts'
 
 const INTERVALS = `create schema meta; create table meta.intervals
-    (org_id varchar, resource varchar, activity_date date, status varchar)`
+    (org_id varchar, resource varchar, activity_date date, status varchar);
+  create table mart_user_28d (org_id varchar, as_of_date date)`
 
 it.each([
   ['complete', {}, 'good', 'Complete to 31 Mar 2026', []],
@@ -65,7 +66,7 @@ it('an organisation has more sessions than the platform counts only where the pl
   expect(rows).toEqual([{ org_id: 'more' }])
 })
 
-it('settings are known once they have landed, and days of users are missing within the last 28 known ones', async () => {
+it('settings are known once they have landed, and days of users are missing within the 28 that are counted', async () => {
   await using database = await Database.open(':memory:')
   await database.run(`${INTERVALS}; create table mart_data_health as
       select *, date '2026-03-31' as data_through, 0 as missing_days, 0 as failed_days,
@@ -74,6 +75,7 @@ it('settings are known once they have landed, and days of users are missing with
       from (values ('refused'), ('known'), ('new')) as t (org_id);
     create table fct_org_day as
       select 'known' as org_id, date '2026-03-31' as activity_date, 1 as billable_tokens, 1 as sessions;
+    insert into mart_user_28d values ('known', '2026-03-30');
     insert into meta.intervals values
       ('refused', 'enterprise_controls', '2026-03-30', 'failed'),
       ('known', 'enterprise_controls', '2026-03-29', 'landed'),
