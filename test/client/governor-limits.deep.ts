@@ -53,9 +53,6 @@ const BUCKETS = [
   [10, 10],
 ] as const
 const SECONDS = 30
-/** The headers state the limit, so that nothing is learned: less time, and fewer nights, show as much. */
-const isStated = (style: Style): boolean => style !== 'retry-after' && style !== 'none'
-
 const cases = STYLES.flatMap((style) =>
   BUCKETS.map(([rate, burst]): [Style, number, number] => [style, rate, burst]),
 )
@@ -64,14 +61,16 @@ describe('a rate limit', () => {
   it.each(cases)(
     'with header style %s: %i requests a second with burst %i is used almost fully, with few requests refused',
     async (style, rate, burst) => {
-      const ideal = isStated(style) ? SECONDS / 3 : SECONDS
-      const { seconds, refused } = await ask(bucketServer(rate, burst, style), burst + rate * ideal)
-      expect(seconds / ideal).toBeLessThanOrEqual(style === 'none' ? 1.25 : 1.1)
+      const { seconds, refused } = await ask(
+        bucketServer(rate, burst, style),
+        burst + rate * SECONDS,
+      )
+      expect(seconds / SECONDS).toBeLessThanOrEqual(style === 'none' ? 1.25 : 1.1)
       expect(refused).toBeLessThanOrEqual(0.01)
     },
   )
 
-  it.each([3, 4])('is used and kept when latency varies (seed %i)', async (seed) => {
+  it.each([1, 2, 3, 4])('is used and kept when latency varies (seed %i)', async (seed) => {
     const chance = chanceOf(seed)
     const latencyMs = (): number => (chance() < 0.3 ? 5 + 20 * chance() : 5)
     for (const [rate, burst] of BUCKETS) {
@@ -135,7 +134,7 @@ describe('a first night at 20 requests a second with burst 5', () => {
           expect(learned.seconds / ideal).toBeLessThanOrEqual(1.1)
           expect(learned.refused).toBeLessThanOrEqual(0.01)
         }),
-        { numRuns: isStated(style) ? 3 : 12, seed: SAMPLE },
+        { numRuns: 12, seed: SAMPLE },
       )
     },
   )
@@ -157,9 +156,9 @@ describe('a rate limit that changes', () => {
   })
 
   it('is learned again within minutes when it doubles', async () => {
-    const server = bucketServer(after(10, 10, 20), 10, 'retry-after')
-    const figures = await ask(server, 10 + 100 + 20 * 290, { startsAt })
-    expect(figures.learned.limit?.rate).toBeGreaterThan(18)
+    const server = bucketServer(after(10, 50, 100), 50, 'retry-after')
+    const figures = await ask(server, 50 + 500 + 100 * 290, { startsAt })
+    expect(figures.learned.limit?.rate).toBeGreaterThan(90)
     expect(figures.seconds / 300).toBeLessThanOrEqual(1.3)
   })
 
