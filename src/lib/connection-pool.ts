@@ -15,8 +15,8 @@ interface PoolOptions<Worker> {
 export class ConnectionPool<Worker> implements AsyncDisposable {
   readonly #options: PoolOptions<Worker>
   readonly #queue: PQueue
-  #first: Promise<Database> | undefined
-  readonly #others: Database[] = []
+  #database: Promise<Database> | undefined
+  readonly #connections: Database[] = []
   readonly #idle: Worker[] = []
 
   constructor(options: PoolOptions<Worker>) {
@@ -37,22 +37,19 @@ export class ConnectionPool<Worker> implements AsyncDisposable {
   }
 
   async #connect(): Promise<Worker> {
-    const isFirst = this.#first === undefined
-    this.#first ??= this.#options.open().catch((error: unknown) => {
-      this.#first = undefined // the next one tries again
+    this.#database ??= this.#options.open().catch((error: unknown) => {
+      this.#database = undefined // the next one tries again
       throw error
     })
-    const first = await this.#first
-    if (isFirst) return this.#options.prepare(first)
-    const other = await first.another()
-    this.#others.push(other)
-    return this.#options.prepare(other)
+    const connection = await (await this.#database).another()
+    this.#connections.push(connection)
+    return this.#options.prepare(connection)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#queue.onIdle()
-    for (const other of this.#others) other.close()
-    const first = await this.#first
-    first?.close()
+    for (const connection of this.#connections) connection.close()
+    const database = await this.#database
+    database?.close()
   }
 }
