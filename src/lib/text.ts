@@ -63,16 +63,12 @@ export function splitNames(values: readonly string[], known: ReadonlySet<string>
 
 /** The candidate most similar to `name`; undefined if none is similar. */
 export function nearest(name: string, candidates: Iterable<string>): string | undefined {
-  let best: string | undefined
-  let fewest = Math.max(2, Math.floor(name.length / 3)) + 1
-  for (const candidate of candidates) {
-    const count = edits(name.toLowerCase(), candidate.toLowerCase())
-    if (count < fewest) {
-      best = candidate
-      fewest = count
-    }
-  }
-  return best
+  const most = Math.max(2, Math.floor(name.length / 3))
+  const all = Array.from(candidates, (candidate) => {
+    return { candidate, count: edits(name.toLowerCase(), candidate.toLowerCase()) }
+  })
+  const near = all.filter(({ count }) => count <= most).sort((a, b) => a.count - b.count)
+  return near[0]?.candidate
 }
 
 /** A hint for an unknown name: the nearest one, else `otherwise`, by default the known names. */
