@@ -69,7 +69,7 @@ export function formatTable(table: Table, width = Infinity): string {
   }
   const line = (cells: readonly string[]): string =>
     cells
-      .map((cell, at) => aligned(cell, widths[at] ?? 0, typeAt(types, at)))
+      .map((cell, at) => padded(cell, widths[at] ?? 0, isNumeric(typeAt(types, at))))
       .join(' | ')
       .trimEnd()
   const rule = widths.map((width) => '-'.repeat(width)).join('-+-')
@@ -128,16 +128,9 @@ function tableCell(cell: Cell, type: ColumnType): string {
   return type.kind === 'timestamp' ? text.replace(/\.\d+/, '') : text
 }
 
-function aligned(cell: string, width: number, type: ColumnType): string {
-  return isNumeric(type) ? padding(cell, width) + cell : padded(cell, width)
-}
-
-function padded(text: string, width: number): string {
-  return text + padding(text, width)
-}
-
-function padding(text: string, width: number): string {
-  return ' '.repeat(Math.max(0, width - displayWidth(text)))
+function padded(text: string, width: number, isToTheRight = false): string {
+  const padding = ' '.repeat(Math.max(0, width - displayWidth(text)))
+  return isToTheRight ? padding + text : text + padding
 }
 
 function typeAt(types: readonly ColumnType[], at: number): ColumnType {

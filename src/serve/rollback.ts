@@ -101,8 +101,7 @@ interface RollbackOptions {
 export async function rollBack(options: RollbackOptions): Promise<Rollback> {
   const { dataFolder, runId, now, to } = options
   const target = warehousePath(dataFolder)
-  const verdict = await verifyPublished(target)
-  const present = verdict.state === 'published' ? verdict.record : null
+  const present = await recordByContent(target)
   const files = await keptFiles(target)
   const records = await readRecords(target)
   const at = records.findIndex(({ runId }) => runId === present?.runId)
@@ -114,7 +113,7 @@ export async function rollBack(options: RollbackOptions): Promise<Rollback> {
   const record = await verifyEarlier(target, file)
   if (typeof record === 'string') throw new UsageError(record, LIST)
   ;(await openWarehouse(file.path)).close()
-  if (present !== null && present.asOf === null) await keepPublished(target, present.runId)
+  if (present?.asOf === null) await keepPublished(target, present.runId)
   const rollback = {
     runId,
     at: new Date(now()).toISOString(),

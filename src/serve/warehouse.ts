@@ -80,8 +80,6 @@ const freshnessRow = z.object({
   error_after_seconds: z.coerce.number().nullable(),
 })
 
-export type SourceFreshness = Readonly<Awaited<ReturnType<typeof readSourceFreshness>>[number]>
-
 /**
  * The freshness, at `now` (milliseconds since the epoch), of the sources that have a
  * rule in the warehouse at `path`. Empty if the warehouse is missing, unreadable or of
