@@ -2,22 +2,13 @@ import { readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { isMissing, namesEnding, removeFile, writeAtomic } from '../lib/files.ts'
+import { messageShape } from '../notify/attempt.ts'
 import { HOOK_EVENTS } from './event.ts'
 import { fileName, type HookFolders } from './record.ts'
 
-const shape = z.object({
-  /** The same at every attempt, so that a receiver can recognise a repetition. */
-  id: z.string(),
+const shape = messageShape.extend({
   channel: z.string(),
-  event_id: z.string(),
   event: z.enum(HOOK_EVENTS),
-  /** ISO 8601. */
-  recorded_at: z.string(),
-  is_failure: z.boolean(),
-  title: z.string(),
-  text: z.string(),
-  /** The event as it came, JSON text. */
-  input: z.string(),
   /** Milliseconds since the epoch. */
   queued_at: z.number(),
   attempts: z.number(),

@@ -1,19 +1,22 @@
+import { z } from 'zod'
 import type { World } from '../lib/world.ts'
 import type { Environment } from '../lib/trust.ts'
 
-export interface Message {
+export const messageShape = z.object({
   /** The same at every attempt, so that a receiver can recognise a repetition. */
-  readonly id: string
-  readonly title: string
-  readonly text: string
+  id: z.string(),
+  event_id: z.string(),
+  event: z.string(),
   /** ISO 8601. */
-  readonly recorded_at: string
-  readonly event_id: string
-  readonly event: string
-  readonly is_failure: boolean
+  recorded_at: z.string(),
+  is_failure: z.boolean(),
+  title: z.string(),
+  text: z.string(),
   /** The event as it came: JSON text. */
-  readonly input: string
-}
+  input: z.string(),
+})
+
+export type Message = Readonly<z.output<typeof messageShape>>
 
 export type Attempt =
   | { readonly kind: 'delivered' }
