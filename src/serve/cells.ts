@@ -91,27 +91,25 @@ export function jsonText(cell: Cell, type: ColumnType): string {
     case 'timestamp':
     case 'interval':
       return JSON.stringify(cellText(cell, type))
+    case 'list':
+      if (!isList(cell)) break
+      return `[${cell.map((each) => jsonText(each, type.item)).join(',')}]`
+    case 'map':
+      if (!isList(cell)) break
+      return jsonMap(cell, type.key, type.value)
+    case 'struct':
+      if (!isObject(cell)) break
+      return jsonStruct(cell, type.members)
+    case 'union': {
+      if (!isObject(cell)) break
+      // unions arrive as `{ tag, value }`, and become the value
+      const member = type.members.get(scalarText(cell['tag'] ?? null)) ?? TEXT
+      return jsonText(cell['value'] ?? null, member)
+    }
     case 'boolean':
     case 'text':
-      return JSON.stringify(cell)
-    case 'list':
-    case 'map':
-    case 'struct':
-    case 'union':
-      return nestedText(cell, type)
   }
-}
-
-function nestedText(cell: NonNullable<Cell>, type: ColumnType): string {
-  if (type.kind === 'list' && isList(cell)) {
-    return `[${cell.map((each) => jsonText(each, type.item)).join(',')}]`
-  }
-  if (type.kind === 'map' && isList(cell)) return jsonMap(cell, type.key, type.value)
-  if (type.kind === 'struct' && isObject(cell)) return jsonStruct(cell, type.members)
-  if (type.kind !== 'union' || !isObject(cell)) return JSON.stringify(cell)
-  // unions arrive as `{ tag, value }`, and become the value
-  const member = type.members.get(scalarText(cell['tag'] ?? null)) ?? TEXT
-  return jsonText(cell['value'] ?? null, member)
+  return JSON.stringify(cell)
 }
 
 /** A cell as text: numbers exact and without trailing zeros, timestamps in ISO 8601, nested values as JSON. */
