@@ -22,7 +22,7 @@ export function check<T>(schema: z.ZodType<T>, value: unknown, where: string, hi
     })
   }
   const message = `${where}${path}:${shown(value, issue)} ${issue?.message ?? 'is not valid'}`
-  throw new UsageError(message, hint === undefined ? {} : { hint })
+  throw new UsageError(message, { hint })
 }
 
 type Issue = z.core.$ZodIssue

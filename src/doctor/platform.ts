@@ -36,7 +36,7 @@ export async function checkPlatform(
   const client = new ApiClient(
     {
       baseUrl: organisation.baseUrl,
-      ...(organisation.appUrl === null ? {} : { appUrl: organisation.appUrl }),
+      appUrl: organisation.appUrl ?? undefined,
       credential: organisation.key,
       rate: 5,
       concurrency: 1,

@@ -134,16 +134,10 @@ async function withPlatform(
     const { name, baseUrl, appUrl, key: credential } = organisation
     const { dataFolder, rate, concurrency } = config
     const learned = await learnedLimits.read(dataFolder, name)
-    const options = {
-      baseUrl,
-      credential,
-      rate,
-      concurrency,
-      deadline: world.now() + patienceMs,
-      ...(appUrl === null ? {} : { appUrl }),
-      ...(learned === undefined ? {} : { learned }),
-    }
-    const clientIn = (another: World): ApiClient => new ApiClient(options, another)
+    const deadline = world.now() + patienceMs
+    const options = { baseUrl, appUrl: appUrl ?? undefined, credential, rate, concurrency }
+    const clientIn = (another: World): ApiClient =>
+      new ApiClient({ ...options, deadline, learned }, another)
     return await work({
       world,
       client: clientIn(world),
@@ -269,7 +263,7 @@ export class ReportedError extends AppError {
   override readonly exitCode: ExitCode
 
   constructor(message: string, exitCode: ExitCode, hint: string | undefined) {
-    super(message, hint === undefined ? {} : { hint })
+    super(message, { hint })
     this.exitCode = exitCode
   }
 }
