@@ -25,7 +25,7 @@ export function formatJson(table: Table): string {
   const types = table.types.map(columnType)
   const keys = distinctNames(table.columns).map((name) => JSON.stringify(name))
   const rows = table.rows.map((row) => {
-    const members = keys.map((key, at) => `${key}:${jsonText(row[at] ?? null, typeAt(types, at))}`)
+    const members = types.map((type, at) => `${keys[at] ?? ''}:${jsonText(row[at] ?? null, type)}`)
     return `{${members.join(',')}}`
   })
   return rows.length === 0 ? '[]\n' : `[\n${rows.join(',\n')}\n]\n`
@@ -68,8 +68,8 @@ export function formatTable(table: Table, width = Infinity): string {
     return linesText([...body.flatMap((cells, at) => record(header, cells, at)), count])
   }
   const line = (cells: readonly string[]): string =>
-    cells
-      .map((cell, at) => padded(cell, widths[at] ?? 0, isNumeric(typeAt(types, at))))
+    types
+      .map((type, at) => padded(cells[at] ?? '', widths[at] ?? 0, isNumeric(type)))
       .join(' | ')
       .trimEnd()
   const rule = widths.map((width) => '-'.repeat(width)).join('-+-')
@@ -131,10 +131,6 @@ function tableCell(cell: Cell, type: ColumnType): string {
 function padded(text: string, width: number, isToTheRight = false): string {
   const padding = ' '.repeat(Math.max(0, width - displayWidth(text)))
   return isToTheRight ? padding + text : text + padding
-}
-
-function typeAt(types: readonly ColumnType[], at: number): ColumnType {
-  return types[at] ?? { kind: 'text' }
 }
 
 const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' })

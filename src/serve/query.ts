@@ -59,9 +59,19 @@ async function readingStatement(database: Database, sql: string): Promise<string
       ? notASelect(sql)
       : new UsageError(`Parser Error: ${answer.error_message}`, { hint: HINT })
   }
-  if (answer.statements.length !== 1) throw notOne(sql, answer.statements.length)
-  for (const name of tableFunctions(answer.statements)) {
-    if (!READING.test(name)) throw otherFunction(name)
+  const { length } = answer.statements
+  if (length !== 1) {
+    const found = length === 0 ? 'no statement' : `${length} statements`
+    throw new UsageError(`the query has ${found}, but must be one: '${excerpt(sql)}'`, {
+      hint: HINT,
+    })
+  }
+  const other = tableFunctions(answer.statements).find((name) => !READING.test(name))
+  if (other !== undefined) {
+    const problem = `${other}() reads or changes something else`
+    throw new UsageError(`the query may read the published warehouse only: ${problem}`, {
+      hint: TABLES_HINT,
+    })
   }
   return `${explain}${explained}`
 }
@@ -157,20 +167,6 @@ function notASelect(sql: string): UsageError {
         : 'To write files: `agent-warehouse export`. To change the content of the warehouse: change the models and build.',
     },
   )
-}
-
-function otherFunction(name: string): UsageError {
-  const problem = `${name}() reads or changes something else`
-  return new UsageError(`the query may read the published warehouse only: ${problem}`, {
-    hint: TABLES_HINT,
-  })
-}
-
-function notOne(sql: string, count: number): UsageError {
-  const found = count === 0 ? 'no statement' : `${count} statements`
-  return new UsageError(`the query has ${found}, but must be one: '${excerpt(sql)}'`, {
-    hint: HINT,
-  })
 }
 
 function excerpt(sql: string): string {
