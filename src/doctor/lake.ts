@@ -23,7 +23,10 @@ export async function checkLake(dataFolder: string, isThorough: boolean): Promis
     const inLake = await rawDays(dataFolder, orgId)
     if (damaged.length > 0) findings.push(warning('ledger', damagedLines(path, damaged)))
     const unrecorded = unrecordedDays(dataFolder, orgId, inLake, journal)
-    if (unrecorded.length > 0) findings.push(lacking(orgId, unrecorded))
+    if (unrecorded.length > 0) {
+      const message = `${orgId}: the lake has ${counted(unrecorded.length, 'day')}, or newer versions of days, that the ledger does not list: ${listedDays(unrecorded)}`
+      findings.push(warning('ledger', message, ADDED_BY_NEXT_RUN))
+    }
     findings.push(checkFiles(orgId, intervals, inLake))
     if (isThorough) findings.push(await checkContents(dataFolder, orgId, intervals, inLake))
     findings.push(await checkDays(dataFolder, orgId, intervals))
@@ -37,11 +40,6 @@ export async function checkLake(dataFolder: string, isThorough: boolean): Promis
 }
 
 const ADDED_BY_NEXT_RUN = 'The next run, or agent-warehouse build, adds them to the ledger.'
-
-function lacking(orgId: string, days: readonly RawDay[]): Finding {
-  const message = `${orgId}: the lake has ${counted(days.length, 'day')}, or newer versions of days, that the ledger does not list: ${listedDays(days)}`
-  return warning('ledger', message, ADDED_BY_NEXT_RUN)
-}
 
 function checkFiles(orgId: string, ledger: Ledger, inLake: readonly RawDay[]): Finding {
   const missing = intervalsWithoutFile(ledger.values(), inLake)

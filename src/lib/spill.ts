@@ -31,13 +31,7 @@ export async function removeSpilled(dataFolder: string, now: number): Promise<vo
 /** A folder counts as used for a day after the last write, because its reader may run on another host. */
 async function isInUse(folder: string, now: number): Promise<boolean> {
   const paths = [folder, ...(await listIfThere(folder)).map(({ name }) => join(folder, name))]
-  const times = await Promise.all(
-    paths.map((path) =>
-      stat(path).then(
-        ({ mtimeMs }) => mtimeMs,
-        () => 0, // it was removed in the meantime
-      ),
-    ),
-  )
-  return Math.max(...times) > now - MS_PER_DAY
+  // undefined: removed in the meantime
+  const files = await Promise.all(paths.map((path) => stat(path).catch(() => undefined)))
+  return Math.max(...files.map((file) => file?.mtimeMs ?? 0)) > now - MS_PER_DAY
 }
