@@ -287,8 +287,7 @@ export async function syncedSums(path: string): Promise<FileSums> {
     hash.update(piece)
     sum = crc32(piece, sum)
   }
-  await readPieces(path, take)
-  await syncFile(path)
+  await readPieces(path, take, waitForDisk)
   return { sha256: hash.digest('hex'), crc32: sum }
 }
 
@@ -299,7 +298,11 @@ export async function crc32OfFile(path: string): Promise<number> {
 }
 
 /** A piece is valid until the next one is read; in between, other work may run. */
-async function readPieces(path: string, take: (piece: Buffer) => void): Promise<void> {
+async function readPieces(
+  path: string,
+  take: (piece: Buffer) => void,
+  end?: (file: number) => Promise<void>,
+): Promise<void> {
   const file = openSync(path, SYNCABLE)
   const bytes = spare.pop() ?? Buffer.allocUnsafe(READ_BYTES)
   try {
@@ -309,6 +312,7 @@ async function readPieces(path: string, take: (piece: Buffer) => void): Promise<
       take(bytes.subarray(0, bytesRead))
       if (bytesRead === READ_BYTES) await setImmediate()
     }
+    await end?.(file)
   } finally {
     spare.push(bytes)
     closeSync(file)
