@@ -1,6 +1,7 @@
 import { appendFileSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { MS_PER_DAY, startOf, type Day } from '../lib/days.ts'
+import { z } from 'zod'
+import { isDay, MS_PER_DAY, startOf, type Day } from '../lib/days.ts'
 import {
   confirmLease,
   fromPathSegment,
@@ -10,10 +11,83 @@ import {
   syncFile,
   writeAtomic,
 } from '../lib/files.ts'
+import { jsonObject } from '../lib/json.ts'
 import { someOf } from '../lib/text.ts'
-import { readLine, type Forgotten, type Interval } from './ledger-line.ts'
+import type { Warn } from '../lib/world.ts'
+import { Recent } from './recent.ts'
 
-export type { Interval, PendingConfirmation } from './ledger-line.ts'
+const text = z.string().min(1)
+const count = z.number().int().nonnegative()
+const fileName = text.refine((name) => !/[/\\]/.test(name))
+
+/** `YYYY-MM-DD`, a day that exists. */
+export const dayShape = z.custom<Day>((value) => typeof value === 'string' && isDay(value))
+
+const pendingConfirmation = z.object({
+  /** Digest of the rows, independent of their order. */
+  digest: text,
+  rowCount: count,
+  /** When they were first found, by the platform's clock, milliseconds since the epoch. */
+  seenAt: z.number(),
+})
+
+/** Rows that are accepted once they are served a second time. */
+export type PendingConfirmation = Readonly<z.infer<typeof pendingConfirmation>>
+
+const interval = z.object({
+  resource: text,
+  day: dayShape,
+  /** `failed` only while nothing has ever landed for the day. */
+  status: z.enum(['landed', 'empty', 'failed']),
+  /** When the platform last served the current version; null while failed. */
+  fetchedAt: z.number().nullable(),
+  rowCount: count.nullable(),
+  /** Versions in the lake. */
+  versions: count,
+  /** Times the day was asked for, failures counted. */
+  attempts: count,
+  requestId: z.string().nullable(),
+  /** File name of the current version, in the day's folder of the lake. */
+  file: fileName.nullable(),
+  /** SHA-256 of the file's bytes, hex. */
+  sha256: text.nullable(),
+  /** Digest of the rows, independent of their order. */
+  digest: text.nullable(),
+  /** Why the last attempt failed; null when it did not. */
+  error: z.string().nullable(),
+  /**
+   * The version of the day's totals when the first of several pages was requested, until it is
+   * verified that the totals stayed the same up to the last page; else null.
+   */
+  witness: z.exactOptional(z.string().nullable()),
+  /** When the platform last refused to serve the landed day again, milliseconds since the epoch. */
+  refusedAt: z.exactOptional(z.number()),
+  /** Rows of a settled day that came back much smaller, until another recheck confirms them. */
+  suspect: z.exactOptional(pendingConfirmation),
+})
+
+/** What is known of one organisation's resource on one day. No entry: the day is missing. */
+export type Interval = Readonly<z.infer<typeof interval>>
+
+/** A failed day has no file data; any other day has all of it. */
+function isConsistent({ status, fetchedAt, rowCount, file, sha256, digest }: Interval): boolean {
+  const isFailed = status === 'failed'
+  const isNull = [fetchedAt, file, sha256, digest].map((value) => value === null)
+  return isNull.every((each) => each === isFailed) && !(isFailed && rowCount !== null)
+}
+
+const forgotten = z.object({
+  resource: text,
+  day: dayShape,
+  status: z.literal('missing'),
+  /** The version that is missing. No earlier version may take its place. */
+  file: z.exactOptional(fileName),
+})
+
+/** A journal line that says that the day is missing again. */
+type Forgotten = Readonly<z.infer<typeof forgotten>>
+
+const journalLine = z.union([interval.loose().refine(isConsistent), forgotten])
 
 /** One organisation's intervals. The lake is the truth; this is its index. */
 export type Ledger = ReadonlyMap<string, Interval>
@@ -53,17 +127,13 @@ export class LedgerFile {
   }
 
   /** Opens the ledger; the caller holds the lock. Reports and removes unreadable lines. */
-  static async open(
-    dataFolder: string,
-    orgId: string,
-    warn: (message: string) => void,
-  ): Promise<LedgerFile> {
+  static async open(dataFolder: string, orgId: string, warn: Warn): Promise<LedgerFile> {
     const journal = await readJournal(dataFolder, orgId)
     const { path, intervals, forgotten, lines, isCutOff, damaged } = journal
     if (damaged.length > 0) warn(damagedLines(path, damaged))
     const isLong = lines > 10_000 && lines >= 4 * intervals.size
     if (isLong || isCutOff || damaged.length > 0)
-      await writeAtomic(path, journalOf([...intervals.values(), ...forgotten.values()]))
+      await writeAtomic(path, [...intervals.values(), ...forgotten.values()].map(lineOf).join(''))
     return new LedgerFile(journal)
   }
 
@@ -99,7 +169,7 @@ export class LedgerFile {
   async #append(entries: readonly (Interval | Forgotten)[]): Promise<void> {
     for (const entry of entries) {
       apply(entry, this.#journal)
-      this.#pending.push(JSON.stringify(entry))
+      this.#pending.push(lineOf(entry))
     }
     await this.#write()
   }
@@ -120,7 +190,7 @@ export class LedgerFile {
       const opening = this.#opening
       confirmLease(path)
       this.#opening = '\n' // until the append completes: a full disk may cut it off
-      appendFileSync(path, opening + lines.map((line) => `${line}\n`).join(''))
+      appendFileSync(path, opening + lines.join(''))
       this.#opening = ''
       await syncFile(path)
     } finally {
@@ -138,7 +208,6 @@ export async function knownOrganisations(dataFolder: string): Promise<string[]> 
   return names.flatMap((name) => fromPathSegment(name.slice(0, -'.ndjson'.length)) ?? []).sort()
 }
 
-/** What a journal holds. */
 export interface Journal {
   readonly path: string
   readonly intervals: Map<string, Interval>
@@ -155,9 +224,7 @@ export interface Journal {
  * The parsed journals that were read last, by path. Journals grow at the end: only new lines are
  * parsed. Few are kept, because each takes some hundred kilobytes.
  */
-const lastRead = new Map<string, Folded & { readonly text: string }>()
-
-const MOST_KEPT = 16
+const lastRead = new Recent<Folded & { readonly text: string }>(16)
 
 export async function readJournal(dataFolder: string, orgId: string): Promise<Journal> {
   const path = join(dataFolder, 'state', 'ledger', `${pathSegment(orgId)}.ndjson`)
@@ -165,10 +232,7 @@ export async function readJournal(dataFolder: string, orgId: string): Promise<Jo
   const last = lastRead.get(path)
   const isGrown = last !== undefined && !last.isCutOff && text.startsWith(last.text)
   const folded = isGrown ? fold(text.slice(last.text.length), last) : fold(text)
-  lastRead.delete(path) // first, so that it becomes the most recent entry
   lastRead.set(path, { ...folded, text })
-  const [oldest] = lastRead.keys()
-  if (lastRead.size > MOST_KEPT && oldest !== undefined) lastRead.delete(oldest)
   const [intervals, forgotten] = [new Map(folded.intervals), new Map(folded.forgotten)]
   return { ...folded, path, intervals, forgotten }
 }
@@ -214,7 +278,7 @@ function fold(journal: string, before: Folded = NOTHING): Folded {
   const lines = before.lines + whole.length
   for (const [index, text] of [...whole, last].entries()) {
     if (text === '') continue
-    const entry = readLine(text)
+    const entry = journalLine.safeParse(jsonObject(text)).data
     if (entry === undefined) damaged.push(before.lines + index + 1)
     else apply(entry, { intervals, forgotten })
   }
@@ -224,6 +288,6 @@ function fold(journal: string, before: Folded = NOTHING): Folded {
   return { intervals, forgotten, lines, isCutOff, damaged: [...before.damaged, ...reported] }
 }
 
-function journalOf(entries: readonly (Interval | Forgotten)[]): string {
-  return entries.map((entry) => `${JSON.stringify(entry)}\n`).join('')
+function lineOf(entry: Interval | Forgotten): string {
+  return `${JSON.stringify(entry)}\n`
 }

@@ -2,7 +2,8 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { z } from 'zod'
-import { dayShape } from './ledger-line.ts'
+import { dayShape } from './ledger.ts'
+import { Recent } from './recent.ts'
 import { listLiteral, literal } from '../lib/duckdb.ts'
 import { isMissing, sha256OfFile, writeAtomic } from '../lib/files.ts'
 import { grouped } from '../lib/grouped.ts'
@@ -75,29 +76,12 @@ export function namesIn(folder: string): string[] {
   }
 }
 
-/** A cache of values read from files that seldom change, by path. */
-class Remembered<T> {
-  readonly #entries = new Map<string, { readonly seen: string; readonly value: T }>()
-
-  get(path: string, seen: string): T | undefined {
-    const entry = this.#entries.get(path)
-    return entry?.seen === seen ? entry.value : undefined
-  }
-
-  set(path: string, seen: string, value: T): void {
-    this.#entries.delete(path)
-    this.#entries.set(path, { seen, value })
-    const [oldest] = this.#entries.keys()
-    if (this.#entries.size > MANIFESTS_REMEMBERED && oldest !== undefined)
-      this.#entries.delete(oldest)
-  }
-}
-
 /** Enough for the months of the organisation that is being processed. */
-const MANIFESTS_REMEMBERED = 256
+const MOST_KEPT = 256
 
-const manifests = new Remembered<Manifest>()
-const sums = new Remembered<string>()
+/** What was read of files, by path, and the state that they had. */
+const manifests = new Recent<{ readonly seen: string; readonly content: Manifest }>(MOST_KEPT)
+const sums = new Recent<{ readonly seen: string; readonly sum: string }>(MOST_KEPT)
 
 /** Changes when a file is written again. */
 function stateOf(path: string): string {
@@ -108,11 +92,11 @@ function stateOf(path: string): string {
 function readManifest(path: string): Manifest | undefined {
   try {
     const seen = stateOf(path)
-    const known = manifests.get(path, seen)
-    if (known !== undefined) return known
-    const found = manifest.parse(JSON.parse(readFileSync(path, 'utf8')))
-    manifests.set(path, seen, found)
-    return found
+    const known = manifests.get(path)
+    if (known?.seen === seen) return known.content
+    const content = manifest.parse(JSON.parse(readFileSync(path, 'utf8')))
+    manifests.set(path, { seen, content })
+    return content
   } catch (error) {
     const isUnreadable = error instanceof SyntaxError || error instanceof z.ZodError
     if (isUnreadable || isMissing(error)) return undefined
@@ -149,10 +133,10 @@ export function mergedPlace(path: string): MergedPlace | undefined {
 /** SHA-256 of a merged file's bytes as they are, hex. */
 export async function sha256OfMerged(path: string): Promise<string> {
   const seen = stateOf(path)
-  const known = sums.get(path, seen)
-  if (known !== undefined) return known
+  const known = sums.get(path)
+  if (known?.seen === seen) return known.sum
   const sum = await sha256OfFile(path)
-  sums.set(path, seen, sum)
+  sums.set(path, { seen, sum })
   return sum
 }
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
-import { dayShape } from './ledger-line.ts'
+import { dayShape } from './ledger.ts'
 import type { Day } from '../lib/days.ts'
 import { pathSegment, readIfThere, readJson, writeAtomic } from '../lib/files.ts'
 import type { Warn } from '../lib/world.ts'

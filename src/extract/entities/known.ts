@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { z } from 'zod'
-import { dayShape } from '../../lake/ledger-line.ts'
+import { dayShape } from '../../lake/ledger.ts'
 import type { Day } from '../../lib/days.ts'
 import type { EntityResource } from '../../lake/resources.ts'
 import { literal, type Row } from '../../lib/duckdb.ts'

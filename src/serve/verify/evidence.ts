@@ -1,11 +1,10 @@
 import { z } from 'zod'
-import { dayShape } from '../../lake/ledger-line.ts'
 import type { Day } from '../../lib/days.ts'
 import { orIfMissing } from '../../lib/files.ts'
 import { Database, listLiteral } from '../../lib/duckdb.ts'
 import { statement, fill } from '../../lib/package.ts'
 import { baseGlob, versionPath } from '../../lake/layout.ts'
-import { LedgerFile } from '../../lake/ledger.ts'
+import { dayShape, LedgerFile } from '../../lake/ledger.ts'
 import { sha256OfVersion } from '../../lake/merged.ts'
 import type { ScopedInterval } from './sample.ts'
 
