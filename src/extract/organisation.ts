@@ -42,7 +42,7 @@ import {
   ClockError,
 } from './identity.ts'
 import { RawWriter, type LandingDatabase } from './land/raw-writer.ts'
-import { quarantineDamagedEntities } from './damaged-files.ts'
+import { quarantineDamagedEntities } from './land/verify-versions.ts'
 import { removePageBuffersExcept } from './land/buffer-paths.ts'
 import {
   forgetImpossible,

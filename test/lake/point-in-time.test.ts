@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { quarantineDamaged } from '../../src/extract/damaged-files.ts'
+import { quarantineDamaged } from '../../src/extract/land/verify-versions.ts'
 import { parseDay } from '../../src/lib/days.ts'
 import { firstLanding, ledgerAsOf } from '../../src/lake/point-in-time.ts'
 import { intervalKey, LedgerFile } from '../../src/lake/ledger.ts'

@@ -9,7 +9,7 @@ import { readSpool, removeFromSpool } from '../../lake/hook-spool.ts'
 import { nowThere, originOf } from '../context.ts'
 import { IntervalRecorder } from '../land/interval-recorder.ts'
 import { LandingDatabase, RawWriter } from '../land/raw-writer.ts'
-import { quarantineDamagedEntities } from '../damaged-files.ts'
+import { quarantineDamagedEntities } from '../land/verify-versions.ts'
 import { addToDay, keyIn, type EntityLandingContext, type EntitySelection } from './context.ts'
 
 /**

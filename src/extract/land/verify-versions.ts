@@ -1,6 +1,8 @@
 import { basename } from 'node:path'
 import { z } from 'zod'
+import { mapLimit } from '../../lib/concurrency.ts'
 import { AppError, messageOf } from '../../lib/errors.ts'
+import type { Warn } from '../../lib/world.ts'
 import { isTooDeep, MAX_DEPTH } from '../../lib/json.ts'
 import { diskFault } from '../../lib/disk.ts'
 import { ownSpillFolder } from '../../lib/spill.ts'
@@ -9,10 +11,11 @@ import { isVersionOf, versionName, versionPath, type RawFile } from '../../lake/
 import { mergedPlace, rowsSql, metadataSql } from '../../lake/merged.ts'
 import { inChunks } from '../../lib/grouped.ts'
 import { processLimits } from '../../lib/machine.ts'
-import { damageOf, readThrough, type DamagedFile } from '../../lake/quarantine.ts'
+import { intervalKey, LedgerFile, type Ledger } from '../../lake/ledger.ts'
+import { damageOf, quarantine, readThrough, type DamagedFile } from '../../lake/quarantine.ts'
 import { readRows } from '../../lake/raw-days.ts'
 import { statement, fill } from '../../lib/package.ts'
-import { isOfUsers } from '../../lake/resources.ts'
+import { isEntityResource, isOfUsers, isSnapshot } from '../../lake/resources.ts'
 import { digestOf } from './row-lines.ts'
 
 /** A version that was opened, and whose rows match the digest that it landed with. */
@@ -207,3 +210,77 @@ async function verify(
     rowCount: isOfUsers(resource) ? found.entity_count : rows,
   }
 }
+
+/**
+ * Verifies files of the lake before they are read, and moves damaged ones to quarantine. A day
+ * whose current version was damaged becomes missing, and due.
+ *
+ * @param opened the ledger, where it is open.
+ */
+export async function quarantineDamaged(
+  dataFolder: string,
+  orgId: string,
+  files: readonly RawFile[],
+  known: Ledger,
+  warn: Warn,
+  opened?: LedgerFile,
+): Promise<readonly DamagedFile[]> {
+  const damaged = await damagedFiles(dataFolder, orgId, files, known)
+  if (damaged.length === 0) return damaged
+  const isCurrent = (raw: RawFile): boolean =>
+    known.get(intervalKey(raw.resource, raw.day))?.file === raw.file
+  for (const each of damaged) {
+    const found = await quarantine(dataFolder, orgId, each)
+    warn(`${found}; ${isCurrent(each) ? consequenceOf(each) : 'it was not the newest of its day'}`)
+  }
+  const ledger = opened ?? (await LedgerFile.open(dataFolder, orgId, warn))
+  await ledger.forget(damaged.filter(isCurrent))
+  return damaged
+}
+
+function consequenceOf({ resource }: RawFile): string {
+  if (!isEntityResource(resource)) return 'the day is missing again'
+  const isGone = isSnapshot(resource) || resource === 'hook_events'
+  return isGone ? 'it is no longer served' : 'its content is requested again'
+}
+
+/**
+ * Verifies every file of entity resources that later nights build on, before it is read, and
+ * moves damaged ones to quarantine. What a day held is requested again, except for a snapshot.
+ */
+export async function quarantineDamagedEntities(
+  dataFolder: string,
+  orgId: string,
+  ledger: LedgerFile,
+  warn: Warn,
+): Promise<void> {
+  const files = [...ledger.intervals.values()].flatMap(({ resource, day, file }) =>
+    isEntityResource(resource) && file !== null ? [{ resource, day, file }] : [],
+  )
+  await quarantineDamaged(dataFolder, orgId, files, ledger.intervals, warn, ledger)
+}
+
+/**
+ * Returns the damaged files: verifies current versions by their bytes, and the others by the
+ * digest of their rows.
+ */
+export async function damagedFiles(
+  dataFolder: string,
+  orgId: string,
+  files: readonly RawFile[],
+  ledger: Ledger,
+): Promise<DamagedFile[]> {
+  const recordedSum = (raw: RawFile): string | null => {
+    const known = ledger.get(intervalKey(raw.resource, raw.day))
+    return known?.file === raw.file ? known.sha256 : null
+  }
+  const damages = await mapLimit(files, READ_AT_ONCE, async (raw) => {
+    const sum = recordedSum(raw)
+    return sum === null ? undefined : damageOfVersion(dataFolder, orgId, raw, sum)
+  })
+  const others = files.filter((raw) => recordedSum(raw) === null)
+  const { damaged } = await verifyVersions(dataFolder, orgId, others)
+  return [...damages.filter((damage) => damage !== undefined), ...damaged]
+}
+
+const READ_AT_ONCE = 8
