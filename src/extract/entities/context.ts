@@ -1,12 +1,21 @@
-import { dayOf, type Day } from '../../lib/days.ts'
-import type { EntityResource } from '../../lake/resources.ts'
-import type { Redaction } from '../../lib/secrets/redaction.ts'
-import { type ApiClient, fieldOf, type Served } from '../../client/index.ts'
-import { nowThere, type FetchContext, type LandingContext, originOf } from '../context.ts'
-import { AppError } from '../../lib/errors.ts'
+import { hash } from 'node:crypto'
+import { z } from 'zod'
+import { fieldOf, type Served } from '../../client/index.ts'
 import { versionPath } from '../../lake/layout.ts'
-import { contentOf } from '../land/row-lines.ts'
+import { dayShape, type Ledger } from '../../lake/ledger.ts'
+import { rowsSql } from '../../lake/merged.ts'
 import type { PageOrigin, RawRow } from '../../lake/raw-days.ts'
+import type { EntityResource } from '../../lake/resources.ts'
+import { mapOf, stateFile } from '../../lake/state-file.ts'
+import { dayOf, type Day } from '../../lib/days.ts'
+import { literal, type Row } from '../../lib/duckdb.ts'
+import { AppError } from '../../lib/errors.ts'
+import { fill, statement } from '../../lib/package.ts'
+import type { Redaction } from '../../lib/secrets/redaction.ts'
+import type { Warn } from '../../lib/world.ts'
+import { nowThere, type FetchContext, type LandingContext, originOf } from '../context.ts'
+import type { LandingDatabase } from '../land/raw-writer.ts'
+import { contentOf } from '../land/row-lines.ts'
 
 /** Which entity resources a run is to ask for. */
 export interface EntitySelection {
@@ -30,11 +39,8 @@ export interface EntityLandingContext extends LandingContext {
 }
 
 /** What every entity resource is fetched with. */
-export interface EntityContext extends EntityLandingContext {
-  readonly client: ApiClient
+export interface EntityContext extends EntityLandingContext, FetchContext {
   readonly selection: EntitySelection
-  readonly concurrency: FetchContext['concurrency']
-  readonly database: FetchContext['database']
 }
 
 /** The current UTC day at the platform: items fetched now are stored under it. */
@@ -75,15 +81,15 @@ export class Answers {
   }
 
   /** Lands a version of today that contains exactly these rows. */
-  async land(): Promise<void> {
+  land(): Promise<void> {
     const context = this.#context
-    await landDay(context, this.#resource, today(context), this.rows, this.#last)
+    return landDay(context, this.#resource, today(context), this.rows, this.#last)
   }
 
-  /** Adds rows to the day; see `addToDay`. */
-  async addToDay(keyOf: KeyOf, rows: readonly RawRow[] = this.rows): Promise<void> {
+  /** Adds rows to today; see `addToDay`. */
+  addToDay(keyOf: KeyOf, rows: readonly RawRow[]): Promise<void> {
     const context = this.#context
-    await addToDay(context, this.#resource, today(context), rows, keyOf, this.#last)
+    return addToDay(context, this.#resource, today(context), rows, keyOf, this.#last)
   }
 
   /** The rows sorted by request, so that the order of concurrent answers does not matter. */
@@ -152,4 +158,95 @@ async function rowsOfDay(
   throw new AppError(`${path} cannot be read, and nothing can be added to its day`, {
     hint: 'agent-warehouse rebuild verifies every file and moves damaged ones to quarantine.',
   })
+}
+
+/** Whose lake is read. */
+export interface LakeOf {
+  readonly dataFolder: string
+  readonly orgId: string
+  readonly recorder: { readonly intervals: Ledger }
+  /** The database that reads the lake. */
+  readonly database: LandingDatabase
+}
+
+/** The text of a column; empty where it has none. */
+export function textIn(row: Row, column: string): string {
+  const value = row[column]
+  return typeof value === 'string' ? value : ''
+}
+
+/**
+ * The items of a resource that have landed, on whatever day. `key`: the JSON path of what identifies
+ * an item.
+ */
+export async function knownItems(lake: LakeOf, resource: EntityResource, key: string) {
+  const rows = await askLake(lake, resource, 'known_items', { key: literal(key) })
+  const hashes = new Set(rows.map((row) => textIn(row, 'hash')))
+  const keys = new Set(rows.map((row) => textIn(row, 'key')))
+  return {
+    /** Whether exactly this item landed last of those with its key. */
+    has: ({ item }: RawRow): boolean => hashes.has(hash('sha256', item)),
+    /** Whether an item with this key has landed, even with other content. */
+    hasKey: (key: string): boolean => keys.has(key),
+  }
+}
+
+/**
+ * Runs a statement of `sql/lake` over the current version of every day of a resource; the
+ * caller verifies the files. Returns no rows if nothing has landed.
+ */
+export async function askLake(
+  { dataFolder, orgId, recorder, database }: LakeOf,
+  resource: EntityResource,
+  name: string,
+  values: Readonly<Record<string, string>> = {},
+): Promise<readonly Row[]> {
+  const files = [...recorder.intervals.values()].flatMap(({ resource: of, day, file }) => {
+    if (of !== resource || file === null) return []
+    return [versionPath(dataFolder, orgId, { resource, day, file })]
+  })
+  if (files.length === 0) return []
+  const sql = fill(statement(`lake/${name}`), { ...values, rows: rowsSql(files) })
+  return database.use((connection) => connection.rows(sql))
+}
+
+/** By resource. */
+export type LandedDays = ReadonlyMap<string, readonly Day[]>
+
+const daysFile = stateFile<LandedDays>('beside', mapOf(z.array(dayShape).readonly()), 0)
+
+/**
+ * The days that had landed when each resource was last fetched completely, so that days that
+ * go missing later are detected: `<data>/state/beside/<org>.json`.
+ */
+export async function landedBefore(lake: LakeOf, warn?: Warn): Promise<LandedDays> {
+  return (await daysFile.read(lake.dataFolder, lake.orgId, warn)) ?? new Map()
+}
+
+/** Days that went missing since then, in order; undefined if it was never completely fetched. */
+export function missingDays(
+  lake: LakeOf,
+  before: LandedDays,
+  resource: EntityResource,
+): readonly Day[] | undefined {
+  const landed = new Set(landedDays(lake, resource))
+  const missing = before.get(resource)?.filter((day) => !landed.has(day))
+  return missing?.sort()
+}
+
+/** Saves which days have landed of the completely fetched resources. */
+export async function saveLandedDays(
+  lake: LakeOf,
+  before: LandedDays,
+  fetched: readonly EntityResource[],
+): Promise<void> {
+  const now = fetched.map((resource) => [resource, landedDays(lake, resource)] as const)
+  await daysFile.write(lake.dataFolder, lake.orgId, new Map([...before, ...now]))
+}
+
+function landedDays({ recorder }: LakeOf, resource: EntityResource): Day[] {
+  return [...recorder.intervals.values()]
+    .filter((interval) => interval.resource === resource && interval.file !== null)
+    .map(({ day }) => day)
+    .sort()
 }

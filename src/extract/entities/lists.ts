@@ -6,8 +6,7 @@ import {
   type Served,
 } from '../../client/index.ts'
 import type { RawRow } from '../../lake/raw-days.ts'
-import { Answers, keyIn, type EntityContext } from './context.ts'
-import { knownItems } from './known.ts'
+import { Answers, keyIn, knownItems, type EntityContext } from './context.ts'
 
 /** Fetches the current limits: a day holds the last answer received on it. */
 export async function fetchLimits(context: EntityContext): Promise<void> {

@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import { atLine, readCsv } from '../../lib/csv.ts'
 import { UsageError } from '../../lib/errors.ts'
 import { readIfThere } from '../../lib/files.ts'
-import type { EntitySelection } from './context.ts'
-import { askLake, textIn, type LakeOf } from './known.ts'
+import { askLake, textIn, type EntitySelection, type LakeOf } from './context.ts'
 
 export type SessionResource = 'sessions' | 'messages'
 
@@ -105,19 +104,24 @@ export function namedIn(selection: EntitySelection, resource: SessionResource): 
   return selection.sessions.map((sessionId) => ({ sessionId }))
 }
 
+/** What decides which candidates are due, and in which order. */
+export interface DueRule {
+  readonly seen: AllSeen
+  readonly isGivenUp: IsGivenUp
+  readonly isRemovedSoon?: IsRemovedSoon
+}
+
 /** The named items, due or not, followed by all others that are due. */
 export async function candidatesToAsk(
   lake: LakeOf,
   resource: SessionResource,
   named: readonly Candidate[],
-  seen: AllSeen,
-  isGivenUp: IsGivenUp,
-  isRemovedSoon: IsRemovedSoon = () => false,
+  rule: DueRule,
 ): Promise<Candidate[]> {
-  const all = await candidates(lake, resource, seen)
+  const all = await candidates(lake, resource, rule.seen)
   const namedIds = new Set(named.map(idOf))
   const others = all.filter((candidate) => !namedIds.has(idOf(candidate)))
-  return [...eachOnce(named), ...dueOf(others, seen, isGivenUp, isRemovedSoon)]
+  return [...eachOnce(named), ...dueOf(others, rule)]
 }
 
 /**
@@ -126,9 +130,7 @@ export async function candidatesToAsk(
  */
 export function dueOf(
   candidates: readonly Candidate[],
-  seen: AllSeen,
-  isGivenUp: IsGivenUp,
-  isRemovedSoon: IsRemovedSoon,
+  { seen, isGivenUp, isRemovedSoon = () => false }: DueRule,
 ): Candidate[] {
   const fetchedAt = (candidate: Candidate): number =>
     isRemovedSoon(candidate) ? -1 : (seen.get(idOf(candidate))?.fetchedAt ?? 0)

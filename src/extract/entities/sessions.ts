@@ -1,4 +1,4 @@
-import { fieldOf, type ApiClient, type Served, RefusedError } from '../../client/index.ts'
+import { fieldOf, RefusedError } from '../../client/index.ts'
 import { isObject } from '../../lib/json.ts'
 import { nowThere } from '../context.ts'
 import { type EntityContext, today, Answers, pathOf } from './context.ts'
@@ -11,8 +11,9 @@ import {
   removedSoon,
   retentionDays,
   type Candidate,
-  type SessionResource,
+  type DueRule,
   type IsGivenUp,
+  type SessionResource,
 } from './session-ids.ts'
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
@@ -39,33 +40,20 @@ export async function fetchSessions(
   const seen = await allSeen(context, resource)
   const unknown = await unknownFile.read(dataFolder, orgId, warner(world))
   const requests = new IdRequests(context, resource, unknown ?? new Map())
-  const { isGivenUp } = requests
   // of messages only the last update tells when they go
   const mayGo = resource === 'sessions' || seen.size > 0
   const days = mayGo ? await retentionDays(context) : null
   const isRemovedSoon = removedSoon(days, seen, nowThere(context))
+  const rule: DueRule = { seen, isGivenUp: requests.isGivenUp, isRemovedSoon }
   const requested = new Set<string>()
-  let round = await candidatesToAsk(context, resource, named, seen, isGivenUp, isRemovedSoon)
+  let round = await candidatesToAsk(context, resource, named, rule)
   while (round.length > 0) {
-    const children: Candidate[] = []
     for (const candidate of round) requested.add(idOf(candidate))
-    await requests.sendAll(round, async (candidate) => {
-      const served = await request(context.client, candidate)
-      if (resource === 'sessions') children.push(...childrenOf(served.value))
-      return served
-    })
+    const children = await requests.sendAll(round)
     const others = children.filter((candidate) => !requested.has(idOf(candidate)))
-    round = dueOf(others, seen, isGivenUp, isRemovedSoon)
+    round = dueOf(others, rule)
   }
   return requests.land()
-}
-
-async function request(
-  { sessions }: ApiClient,
-  { sessionId, messageId, computerId }: Candidate,
-): Promise<Served<unknown>> {
-  if (messageId === undefined) return sessions.fetch(sessionId, { computerId })
-  return sessions.fetchMessage(sessionId, messageId, { computerId })
 }
 
 /** The field may not be a map, although one is documented. */
@@ -124,28 +112,39 @@ class IdRequests {
     this.#answers = new Answers(context, resource)
   }
 
-  /** Requests the candidates, up to the limit of a night. A failure does not stop the others. */
-  async sendAll(
-    candidates: readonly Candidate[],
-    request: (candidate: Candidate) => Promise<Served<unknown>>,
-  ): Promise<void> {
+  /**
+   * Requests the candidates, up to the limit of a night. A failure does not stop the others. Returns
+   * the children of the sessions received.
+   */
+  async sendAll(candidates: readonly Candidate[]): Promise<Candidate[]> {
     const room = MOST_A_NIGHT - this.#asked
     this.#left += Math.max(0, candidates.length - room)
-    const { concurrency } = this.#context
+    const { client, concurrency } = this.#context
+    const children: Candidate[] = []
     await mapLimit(candidates.slice(0, room), concurrency, async (candidate) => {
       if (this.#isTripped()) {
         this.#left += 1
         return
       }
       this.#asked += 1
+      const { sessionId, messageId, computerId } = candidate
       try {
-        this.#answers.add(await request(candidate))
+        if (messageId === undefined) {
+          const session = await client.sessions.fetch(sessionId, { computerId })
+          children.push(...childrenOf(session.value))
+          this.#answers.add(session)
+        } else {
+          this.#answers.add(
+            await client.sessions.fetchMessage(sessionId, messageId, { computerId }),
+          )
+        }
         this.#failuresInARow = 0
         this.#unknown.delete(idOf(candidate))
       } catch (error) {
         this.#failed(idOf(candidate), error)
       }
     })
+    return children
   }
 
   /**

@@ -5,17 +5,19 @@ import { warner } from '../../lib/world.ts'
 import type { Computer } from '../../client/index.ts'
 import { abortsRun, isNotGranted } from '../fetch/failures.ts'
 import { readSpool } from '../../lake/hook-spool.ts'
-import { today, type EntityContext, type EntitySelection } from './context.ts'
-import { landHookEvents } from './hooks.ts'
 import {
   askLake,
   landedBefore,
   missingDays,
   saveLandedDays,
   textIn,
+  today,
+  type EntityContext,
+  type EntitySelection,
   type LakeOf,
   type LandedDays,
-} from './known.ts'
+} from './context.ts'
+import { landHookEvents } from './hooks.ts'
 import { fetchComputers, fetchControls, fetchLimits, fetchReadiness } from './lists.ts'
 import { fetchMetrics } from './metrics.ts'
 import { allSeen, candidatesToAsk, namedIn, type SessionResource } from './session-ids.ts'
@@ -119,14 +121,8 @@ const ENTITIES: Record<EntityResource, Entity> = {
       return fetchControls(context, context.selection.refetch || isWhole)
     },
   },
-  usage_limits: {
-    plan: one('a snapshot of all'),
-    fetch: ({ context }) => fetchLimits(context),
-  },
-  readiness_reports: {
-    plan: one('every page'),
-    fetch: ({ context }) => fetchReadiness(context),
-  },
+  usage_limits: { plan: one('a snapshot of all'), fetch: ({ context }) => fetchLimits(context) },
+  readiness_reports: { plan: one('every page'), fetch: ({ context }) => fetchReadiness(context) },
   computers: {
     plan: one('a snapshot of all'),
     fetch: async (run) => {
@@ -158,8 +154,8 @@ function byId(resource: SessionResource): Entity {
     plan: async (lake, selection) => {
       const isGivenUp = await givenUpIds(lake.dataFolder, lake.orgId)
       const named = namedIn(selection, resource)
-      const seen = await allSeen(lake, resource)
-      const { length } = await candidatesToAsk(lake, resource, named, seen, isGivenUp)
+      const rule = { seen: await allSeen(lake, resource), isGivenUp }
+      const { length } = await candidatesToAsk(lake, resource, named, rule)
       const most = length > MOST_A_NIGHT ? `, at most ${MOST_A_NIGHT} a night` : ''
       return { what: `${length} due${most}`, requests: Math.min(length, MOST_A_NIGHT) }
     },
