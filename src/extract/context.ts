@@ -76,7 +76,7 @@ export function originOf(context: LandingContext, answer: AnswerOrigin, page = 1
 
 /** @throws ContradictionError when the row has no day, or one that was not asked for. */
 export function dayOfRow(
-  answer: AnswerOrigin,
+  { request, requestId }: AnswerOrigin,
   row: ServedRow,
   ordinal: number,
   range: DayRange,
@@ -84,16 +84,10 @@ export function dayOfRow(
   const date = fieldOf(row.value, 'date')
   if (date === range.first) return range.first // the one day of a page of users
   const day = typeof date === 'string' ? date.slice(0, 10) : ''
-  if (!isDay(day)) throw contradiction(answer, ordinal, `'date' is ${kindOf(date)}, not a day`)
-  if (!isWithin(day, range)) {
-    throw contradiction(answer, ordinal, `'date' is ${day}, which was not requested`)
-  }
-  return day
-}
-
-/** Names the wrong row and the problem, never its content: rows contain personal data. */
-function contradiction(answer: AnswerOrigin, ordinal: number, what: string): ContradictionError {
-  return new ContradictionError(`GET ${answer.request}: row ${ordinal}: ${what}`, answer.requestId)
+  if (isDay(day) && isWithin(day, range)) return day
+  // names the row and the problem, never its content: rows contain personal data
+  const problem = isDay(day) ? `${day}, which was not requested` : `${kindOf(date)}, not a day`
+  throw new ContradictionError(`GET ${request}: row ${ordinal}: 'date' is ${problem}`, requestId)
 }
 
 export function isWithin(day: Day, { first, last }: DayRange): boolean {

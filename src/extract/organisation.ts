@@ -28,7 +28,7 @@ import { IntervalRecorder } from './land/interval-recorder.ts'
 import { Breaker, abortsRun } from './fetch/failures.ts'
 import type { FetchContext } from './context.ts'
 import { fetchUsersDay, landingQueue, verifyPagesConsistent } from './fetch/users.ts'
-import { fetchRange } from './fetch/window.ts'
+import { WindowFetcher } from './fetch/window.ts'
 import {
   isWrongAddress,
   organisationMismatch,
@@ -116,10 +116,8 @@ export async function syncOrganisation(options: SyncOptions): Promise<SyncResult
   }
   const identity = identified.value
   if (identity.orgId !== null && !isSame(remembered, identity.orgId)) {
-    return {
-      ...emptyResult(known),
-      stoppedBy: organisationMismatch(organisation, identity.orgId, known),
-    }
+    const stoppedBy = organisationMismatch(organisation, identity.orgId, known)
+    return { ...emptyResult(known), stoppedBy }
   }
   const orgId = known ?? identity.orgId ?? organisation
   const conflict = claimOrganisation(owners, orgId, organisation)
@@ -185,7 +183,6 @@ export async function failOrganisation(
   return { ...emptyResult(orgId), ...counts, stoppedBy }
 }
 
-/** Plans what is due, and lands it. */
 async function landDue(
   options: SyncOptions,
   { orgId, servedAs }: Pick<KnownOrganisation, 'orgId' | 'servedAs'>,
@@ -208,10 +205,14 @@ async function landDue(
   const confirmation = confirmationRule(options, now)
   const recorder = new IntervalRecorder(ledger, orgId, world, confirmation)
   const windowSizes = new WindowSizes(savedSizes)
-  const writer = new RawWriter({ dataFolder, orgId, ledger: ledger.intervals, database, warn })
-  const landing = { dataFolder, orgId, runId, world, skewMs: identity.skewMs, writer, recorder }
   const context: FetchContext = {
-    ...landing,
+    dataFolder,
+    orgId,
+    runId,
+    world,
+    skewMs: identity.skewMs,
+    writer: new RawWriter({ dataFolder, orgId, ledger: ledger.intervals, database, warn }),
+    recorder,
     client,
     database,
     concurrency,
@@ -265,7 +266,7 @@ async function fetchTasks(
     const days = daysOf(task.days)
     const tripped = breaker.tripped(resource.name)
     if (tripped !== undefined) await recorder.failed(resource.name, days, tripped)
-    else if (!isUsers(task)) await fetchRange(context, resource, days, spanOf(range))
+    else if (!isUsers(task)) await new WindowFetcher(context, resource).fetch(days, spanOf(range))
     else for (const day of days) await fetchUsersDay(context, landing, resource, day)
   }
   try {
@@ -285,7 +286,6 @@ async function fetchTasks(
   }
 }
 
-/** The planned days of all tasks. */
 function intervalsOf(tasks: readonly FetchTask[]) {
   return tasks.flatMap(({ resource: { name: resource }, days }) =>
     days.map(({ day, reason }) => ({ resource, day, reason })),

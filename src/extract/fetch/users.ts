@@ -1,6 +1,8 @@
 import { mapLimit } from '../../lib/concurrency.ts'
 import type { Day } from '../../lib/days.ts'
 import { messageOf } from '../../lib/errors.ts'
+import { grouped } from '../../lib/grouped.ts'
+import { warner } from '../../lib/world.ts'
 import {
   ApiError,
   ContradictionError,
@@ -8,7 +10,6 @@ import {
   servedRow,
   userPages,
   type AnalyticsQuery,
-  type AnswerOrigin,
   type ServedRow,
   type UsersPage,
 } from '../../client/index.ts'
@@ -16,14 +17,13 @@ import { intervalKey, type Interval, type Ledger } from '../../lake/ledger.ts'
 import { writePageSums, type PageSums } from '../../lake/page-sums.ts'
 import { bufferPath } from '../land/buffer-paths.ts'
 import { PageBuffer } from '../land/page-buffer.ts'
-import type { DayContent } from '../land/row-lines.ts'
 import { dayOfRow, nowThere, originOf, ownAnswer, type FetchContext } from '../context.ts'
 import { Background } from './background.ts'
 import { abortsRun, isForbidden } from './failures.ts'
 import type { LandedInterval } from '../land/interval-recorder.ts'
 import { landDays, type SizedDay } from '../land/land-days.ts'
 import { DAY_TOTALS, type Resource } from '../../lake/resources.ts'
-import { fetchRange } from './window.ts'
+import { WindowFetcher } from './window.ts'
 
 /** One day of users in progress. */
 interface Pagination {
@@ -98,12 +98,10 @@ async function openPagination(
   const landed = pagination.landedPages?.pages
   const isAsLanded = buffer.sums.every(({ sha256 }, page) => sha256 === landed?.[page]?.sha256)
   if (Math.abs(age) > MAX_AGE_MS || (buffer.hasKnownPages && !isAsLanded)) startAgain(pagination)
-  else
-    context.world.emit({
-      type: 'pagination.resumed',
-      ...idOf(context, pagination),
-      pages: buffer.pages,
-    })
+  else {
+    const what = { ...idOf(context, pagination), pages: buffer.pages }
+    context.world.emit({ type: 'pagination.resumed', ...what })
+  }
   return pagination
 }
 
@@ -113,8 +111,9 @@ async function readPages(context: FetchContext, pagination: Pagination): Promise
     await requestPages(context, pagination)
   } catch (error) {
     if (!isRefusedCursor(pagination, error)) throw error
-    const message = `${pagination.resource.name} ${pagination.day} starts again from its first page, because its cursor was refused: ${messageOf(error)}`
-    context.world.emit({ type: 'warning', message })
+    warner(context.world)(
+      `${pagination.resource.name} ${pagination.day} starts again from its first page, because its cursor was refused: ${messageOf(error)}`,
+    )
     startAgain(pagination)
     await requestPages(context, pagination)
   }
@@ -148,15 +147,10 @@ async function addPages(context: FetchContext, pagination: Pagination): Promise<
   const id = idOf(context, pagination)
   const range = { first: day, last: day }
   const witness = totalsVersion(context.recorder.intervals, day)
-  const requestPage = async (query: AnalyticsQuery): Promise<UsersPage> =>
-    ownAnswer(
-      context,
-      await context.client.page(
-        resource.endpoint,
-        query,
-        pagination.landedPages?.pages[buffer.pages],
-      ),
-    )
+  const requestPage = async (query: AnalyticsQuery): Promise<UsersPage> => {
+    const known = pagination.landedPages?.pages[buffer.pages]
+    return ownAnswer(context, await context.client.page(resource.endpoint, query, known))
+  }
   let idle = 0
   for await (const page of userPages(requestPage, range, buffer.cursors)) {
     if (page.rows !== null) {
@@ -167,7 +161,11 @@ async function addPages(context: FetchContext, pagination: Pagination): Promise<
         users.add(userOf(row))
       }
       idle = users.size > before ? 0 : idle + 1
-      if (page.hasMore && idle >= MAX_IDLE_PAGES) throw endless(page)
+      if (page.hasMore && idle >= MAX_IDLE_PAGES) {
+        const problem = `the last ${MAX_IDLE_PAGES} pages brought no new user`
+        const message = `GET ${page.request}: 'has_more' is true, but ${problem}`
+        throw new ContradictionError(message, page.requestId)
+      }
     }
     const origin = originOf(context, page, buffer.pages + 1)
     const nextCursor = page.hasMore ? page.nextCursor : null
@@ -219,50 +217,35 @@ function totalsVersion(ledger: Ledger, day: Day): string {
   return DAY_TOTALS.map(({ name }) => ledger.get(intervalKey(name, day))?.file ?? 'none').join(' ')
 }
 
-function endless({ request, requestId }: AnswerOrigin): ContradictionError {
-  return new ContradictionError(
-    `GET ${request}: 'has_more' is true, but the last ${MAX_IDLE_PAGES} pages brought no new user`,
-    requestId,
-  )
-}
-
 function paginatedDay({ resource, day, buffer, landedPages, users }: Pagination): PaginatedDay {
-  const content =
-    landedPages === null ? buffer.content : { ...buffer.content, ...digestAndCountOf(landedPages) }
   const rowCount = landedPages?.users ?? users.size
+  const content = { ...buffer.content }
+  if (landedPages !== null) {
+    content.digest = landedPages.digest
+    content.count = landedPages.pages.reduce((count, { rows }) => count + rows, 0)
+  }
   return { resource, day, content, rowCount, size: rowCount, buffer, landedPages }
 }
 
 /** Lands days whose pages have all come, those of one resource together. */
 async function landPaginations(context: FetchContext, all: readonly PaginatedDay[]): Promise<void> {
   const { recorder } = context
-  const [first] = all
-  if (first === undefined) return
-  const { resource } = first
-  const paginations = all.filter((each) => each.resource === resource)
-  const landed = await landDays(context, resource, paginations)
-  const intervals: LandedInterval[] = []
-  for (const { buffer, landedPages, ...each } of landed) {
-    const { day, content, file, rowCount: users } = each
-    const sums = { digest: content.digest, users, pages: buffer.sums }
-    if (landedPages === null) await writePageSums(context, resource.name, day, sums)
-    const before = recorder.interval(resource.name, day)
-    intervals.push({ ...each, witness: isVerifiedAs(file, before) ? null : buffer.witness })
+  for (const [resource, paginations] of grouped(all, (each) => each.resource)) {
+    const landed = await landDays(context, resource, paginations)
+    const intervals: LandedInterval[] = []
+    for (const { buffer, landedPages, ...each } of landed) {
+      const { day, content, file, rowCount: users } = each
+      const sums = { digest: content.digest, users, pages: buffer.sums }
+      if (landedPages === null) await writePageSums(context, resource.name, day, sums)
+      const before = recorder.interval(resource.name, day)
+      // the same rows may have landed before, and were verified as one snapshot then
+      const isVerified = before?.file === file && typeof before.witness !== 'string'
+      intervals.push({ ...each, witness: isVerified ? null : buffer.witness })
+    }
+    if (intervals.length > 0) await recorder.landed(resource.name, intervals)
+    // only now: if the run is killed before, `openLedger` takes the witness from the buffer
+    for (const { buffer } of paginations) buffer.discard()
   }
-  if (intervals.length > 0) await recorder.landed(resource.name, intervals)
-  // only now: if the run is killed before, `openLedger` takes the witness from the buffer
-  for (const { buffer } of paginations) buffer.discard()
-  const others = all.filter((each) => each.resource !== resource)
-  await landPaginations(context, others)
-}
-
-function digestAndCountOf({ digest, pages }: PageSums): Pick<DayContent, 'digest' | 'count'> {
-  return { digest, count: pages.reduce((count, { rows }) => count + rows, 0) }
-}
-
-/** Whether the same rows landed before and were verified as one snapshot. */
-function isVerifiedAs(file: string, before: Interval | undefined): boolean {
-  return before?.file === file && typeof before.witness !== 'string'
 }
 
 /** 4xx statuses not caused by the cursor: bad timing, or too large an answer. */
@@ -295,7 +278,9 @@ export async function verifyPagesConsistent(
     const found = (verdict: Verdict): UnverifiedDay[] =>
       unverified.filter((each) => verdictOf(each, before, recorder.intervals) === verdict)
     try {
-      await mapLimit(DAY_TOTALS, context.concurrency, (total) => fetchRange(context, total, days))
+      await mapLimit(DAY_TOTALS, context.concurrency, (total) =>
+        new WindowFetcher(context, total).fetch(days),
+      )
     } finally {
       await recorder.verified(found('consistent'))
     }
@@ -346,6 +331,5 @@ function warnOfMove({ world }: FetchContext, day: Day, isLast: boolean): void {
   const then = isLast
     ? `it is kept after ${MAX_ROUNDS} attempts; a later recheck may change it`
     : 'it is read again'
-  const message = `the totals of ${day} changed while its users were read: ${then}`
-  world.emit({ type: 'warning', message })
+  warner(world)(`the totals of ${day} changed while its users were read: ${then}`)
 }
