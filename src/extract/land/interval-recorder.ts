@@ -1,7 +1,7 @@
 import { monthOf, type Day } from '../../lib/days.ts'
 import { messageOf } from '../../lib/errors.ts'
 import type { IntervalOutcome } from '../../lib/events.ts'
-import type { World } from '../../lib/world.ts'
+import { warner, type World } from '../../lib/world.ts'
 import { ApiError, requestIdOf } from '../../client/index.ts'
 import {
   intervalKey,
@@ -50,12 +50,10 @@ export class IntervalRecorder {
     return { landed: outcomes.length - failed, failed }
   }
 
-  /** The interval of a day; undefined if there is none. */
   interval(resource: string, day: Day): Interval | undefined {
     return this.intervals.get(intervalKey(resource, day))
   }
 
-  /** Whether any day of the resource has landed. */
   hasLanded(resource: string): boolean {
     return this.#of(resource).some(({ file }) => file !== null)
   }
@@ -74,8 +72,10 @@ export class IntervalRecorder {
 
   async landed(resource: string, landed: readonly LandedInterval[]): Promise<void> {
     await this.#ledger.record(landed.map((each) => this.#intervalOf(resource, each)))
-    for (const each of landed)
-      this.#finished(resource, each.day, outcomeOf(each), each.rowCount ?? each.content.count)
+    for (const { day, isNew, content, rowCount = content.count } of landed) {
+      const outcome = content.count === 0 ? 'empty' : 'landed'
+      this.#finished(resource, day, isNew ? outcome : 'unchanged', rowCount)
+    }
   }
 
   /** Records that, as far as can be known, the pages of each day come from one snapshot. */
@@ -112,11 +112,8 @@ export class IntervalRecorder {
       !isForced && isRefusal && fetchedAt !== null && isOld(day, plannedAt)
     const old = known.filter(mayBeGone)
     if (old.length > 0) this.#refusals.push({ resource, days: old.map(({ day }) => day), error })
-    await this.#failed(
-      resource,
-      known.filter((interval) => !mayBeGone(interval)),
-      error,
-    )
+    const others = known.filter((interval) => !mayBeGone(interval))
+    await this.#failed(resource, others, error)
   }
 
   /**
@@ -155,8 +152,9 @@ export class IntervalRecorder {
     const [first, last] = [known[0], known.at(-1)]
     if (first === undefined || last === undefined) return
     const range = first === last ? first.day : `${first.day} to ${last.day}`
-    const message = `${resource} ${range} of ${this.#orgId}: what has landed is kept, but the platform no longer serves it: ${messageOf(error)}`
-    this.#world.emit({ type: 'warning', message })
+    warner(this.#world)(
+      `${resource} ${range} of ${this.#orgId}: what has landed is kept, but the platform no longer serves it: ${messageOf(error)}`,
+    )
   }
 
   /** Records a resource that was never granted; the night does not count as failed. */
@@ -229,11 +227,6 @@ function withoutPending(interval: Interval): Interval {
   const copy = { ...interval }
   delete copy.suspect
   return copy
-}
-
-function outcomeOf({ isNew, content }: LandedDay): IntervalOutcome {
-  if (!isNew) return 'unchanged'
-  return content.count === 0 ? 'empty' : 'landed'
 }
 
 const NEVER_LANDED = {

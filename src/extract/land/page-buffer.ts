@@ -39,6 +39,7 @@ export class PageBuffer {
   #longestLine = 0
   #bytes = 0
   #crc = 0
+  /** One block of memory for the text of every page. */
   #room = Buffer.alloc(0)
 
   private constructor(path: string) {
@@ -65,12 +66,10 @@ export class PageBuffer {
     return buffer
   }
 
-  /** Pages so far. */
   get pages(): number {
     return this.#headers.length
   }
 
-  /** The headers of all pages, in order. */
   get headers(): readonly PageHeader[] {
     return this.#headers
   }
@@ -90,7 +89,6 @@ export class PageBuffer {
     return witnessOf(this.#headers)
   }
 
-  /** True when the last page of the day is there. */
   get isComplete(): boolean {
     return this.#headers.at(-1)?.nextCursor === null
   }
@@ -107,12 +105,11 @@ export class PageBuffer {
   ): void {
     const lines = this.#linesOf(rows ?? [], header.origin)
     const whole = { ...header, sum, isKnown: rows === null }
-    const text = pageText(lines, whole, (bytes) => this.#roomFor(bytes))
+    const text = this.#pageText(lines, whole)
     appendFileSync(this.#path, text)
     this.#added(whole, text)
   }
 
-  /** Forgets every page. */
   restart(): void {
     this.discard()
     this.#digest = new RowsDigest()
@@ -149,10 +146,17 @@ export class PageBuffer {
     if (existsSync(this.#path)) unlinkSync(this.#path)
   }
 
-  /** Reuses one block of memory for all pages. */
-  #roomFor(bytes: number): Buffer {
+  /** A page as it is in a page buffer (see `verifiedPages`); valid until the next call. */
+  #pageText(lines: string, header: PageHeader): Buffer {
+    const lineBytes = Buffer.byteLength(lines)
+    const head = `${LINE_START}${lineBytes}${HEADER_KEY}${JSON.stringify(header)}`
+    const headBytes = Buffer.byteLength(head) + CHECKSUM_LENGTH
+    const bytes = headBytes + lineBytes
     if (this.#room.byteLength < bytes) this.#room = Buffer.allocUnsafe(bytes)
-    return this.#room.subarray(0, bytes)
+    const text = this.#room.subarray(0, bytes)
+    text.write(lines, headBytes)
+    text.write(`${head}${checksumOf(text.subarray(headBytes), head)}`)
+    return text
   }
 
   #linesOf(rows: readonly ServedRow[], origin: PageOrigin): string {
@@ -228,25 +232,6 @@ const CHECKSUM = ',"proof":"'
 const CHECKSUM_LENGTH = `${CHECKSUM}${'0'.repeat(8)}"}${TEXT}${NO_ROW}`.length
 const NEWLINE = 10
 
-/**
- * A page as it is in a page buffer: a line with its header, how many bytes of row lines
- * follow, and the CRC-32 of both; then the lines of its rows. Without the quotes and separators:
- *
- *     {"bytes":1830,"mark":{"origin":{"page":1,…},…},"proof":"1f9e0a2b"}
- *     {"date":"2026-01-14","user_id":"u1",…} 0 1 …
- *
- * @param roomFor returns a buffer of the given size to write into.
- */
-function pageText(lines: string, header: PageHeader, roomFor: (bytes: number) => Buffer): Buffer {
-  const lineBytes = Buffer.byteLength(lines)
-  const head = `${LINE_START}${lineBytes}${HEADER_KEY}${JSON.stringify(header)}`
-  const headBytes = Buffer.byteLength(head) + CHECKSUM_LENGTH
-  const text = roomFor(headBytes + lineBytes)
-  text.write(lines, headBytes)
-  text.write(`${head}${checksumOf(text.subarray(headBytes), head)}`)
-  return text
-}
-
 function checksumOf(lines: Uint8Array, head: string): string {
   const sum = crc32(head, crc32(lines))
   return `${CHECKSUM}${sum.toString(16).padStart(8, '0')}"}${TEXT}${NO_ROW}`
@@ -254,7 +239,11 @@ function checksumOf(lines: Uint8Array, head: string): string {
 
 /**
  * Reads the pages of a page buffer, in order, up to the first that is truncated or damaged.
- * Holds one page in memory.
+ * Holds one page in memory. A page is a line with its header, how many bytes of row lines follow,
+ * and the CRC-32 of both; then the lines of its rows. Without the quotes and separators:
+ *
+ *     {"bytes":1830,"mark":{"origin":{"page":1,…},…},"proof":"1f9e0a2b"}
+ *     {"date":"2026-01-14","user_id":"u1",…} 0 1 …
  */
 async function* verifiedPages(path: string): AsyncGenerator<VerifiedPage, void, undefined> {
   let held: Buffer = Buffer.alloc(0)
@@ -285,12 +274,9 @@ function firstOf(bytes: Buffer): 'cut off' | 'changed' | VerifiedPage {
   const head = line.slice(0, -CHECKSUM_LENGTH)
   if (!line.endsWith(checksumOf(lines, head))) return 'changed'
   const header = JSON.parse(head.slice(head.indexOf(HEADER_KEY) + HEADER_KEY.length)) as PageHeader
-  return { items: itemsOf(lines.toString()), header, bytes: bytes.subarray(0, size) }
+  const items = [...lines.toString().matchAll(ITEM)].map(([, item = '']) => item)
+  return { items, header, bytes: bytes.subarray(0, size) }
 }
 
-/** Extracts the texts of the rows: no other field of a line is followed by a number. */
-function itemsOf(lines: string): string[] {
-  return [...lines.matchAll(ITEM)].map(([, item = '']) => item)
-}
-
+/** The text of a row: no other field of a line is followed by a number. */
 const ITEM = new RegExp(`${TEXT}([^${TEXT}]*)${TEXT_END}\\d+${FIELD}\\d+${FIELD}`, 'g')

@@ -31,9 +31,6 @@ import type { PageHeader } from './page-buffer.ts'
 import { type DayContent, writeLines, type DayRows, type LineFile } from './row-lines.ts'
 import { damageOfVersion } from './verify-versions.ts'
 
-/** Temporary macros belong to a connection. */
-const MACROS = statement('lake/macros')
-
 /**
  * The database that writes raw days and reads what has landed, one statement per thread. The memory
  * for a large day, which has a statement of its own, depends on its largest row, not on the number
@@ -53,14 +50,13 @@ export class LandingDatabase extends ConnectionPool<Database> {
           tempDirectory: spillFolder(dataFolder),
         }),
       prepare: async (database) => {
-        await database.run(MACROS)
+        await database.run(statement('lake/macros')) // temporary macros belong to a connection
         return database
       },
     })
   }
 }
 
-/** The served content of one day. */
 export interface ServedDay {
   readonly day: Day
   readonly content: DayContent
@@ -85,8 +81,6 @@ interface KnownVersions {
   /** The newest version if it holds the same rows; `sha256`: null if not in the ledger. */
   readonly newest?: { readonly path: string; readonly sha256: string | null }
 }
-
-const PAGE = statement('raw/page')
 
 interface Destination {
   readonly dataFolder: string
@@ -137,7 +131,7 @@ export class RawWriter {
   ): Promise<ServedRow[] | null> {
     // The file was verified when its pagination was opened: this database reads no damaged file.
     const path = this.#pathOf({ resource, day, file })
-    const sql = fill(PAGE, { rows: rowsSql([path]), page: String(origin.page) })
+    const sql = fill(statement('raw/page'), { rows: rowsSql([path]), page: String(origin.page) })
     const rows = await this.#options.database.use((database) => database.rows(sql).catch(() => []))
     const items = rows.flatMap(({ item }) => (typeof item === 'string' ? [item] : []))
     // the sum is of the array as served, whose white space is not in the lake
@@ -176,7 +170,9 @@ export class RawWriter {
     return allOrThrow(
       compared.map(async ({ served, known: { newest, count } }) => {
         const isNew = newest === undefined
-        const { path, sha256 } = newest ?? writtenOf(written, served.day)
+        const found = newest ?? written.get(served.day)
+        if (found === undefined) throw new RangeError(`${served.day} was not written`)
+        const { path, sha256 } = found
         return {
           ...served,
           file: basename(path),
@@ -215,13 +211,6 @@ export class RawWriter {
   }
 }
 
-function writtenOf(files: ReadonlyMap<Day, WrittenFile>, day: Day): WrittenFile {
-  const file = files.get(day)
-  if (file === undefined) throw new RangeError(`${day} was not written`)
-  return file
-}
-
-/** A version of a day that is to be written. */
 interface NewVersion {
   readonly day: Day
   readonly content: DayContent
@@ -229,11 +218,6 @@ interface NewVersion {
   readonly fetchedAt: number
   readonly path: string
 }
-
-const LINES = statement('raw/lines')
-const LAND = statement('raw/land')
-const BATCH = 'create or replace temp table batch as from lines'
-const COUNTS = statement('raw/counts')
 
 /** Maximum characters of days written together: all of them are in memory at once. */
 const CHARACTERS_TOGETHER = 4 * 1024 * 1024
@@ -252,10 +236,7 @@ export async function writeDays(
   resource: string,
   versions: readonly NewVersion[],
 ): Promise<Map<Day, WrittenFile>> {
-  const sized = versions.map((version) => ({
-    ...version,
-    bytes: version.content.source.sizeAtMost,
-  }))
+  const sized = versions.map((each) => ({ ...each, bytes: each.content.source.sizeAtMost }))
   const batches = packed(sized, CHARACTERS_TOGETHER)
   const written = batches.map((batch) => writeBatch(to, resource, batch))
   return new Map((await allOrThrow(written)).flat())
@@ -319,13 +300,13 @@ async function copyDays(
 ): Promise<void> {
   const isAlone = files.length === 1
   const longest = Math.max(BUFFER_BYTES, ...lines.map(({ longestLine }) => longestLine))
-  const view = fill(LINES, {
+  const view = fill(statement('raw/lines'), {
     files: listLiteral(lines.map(({ path }) => path)),
     longest_line: String(longest),
     buffer_size: String(longest + 1),
   })
   const copies = files.map(({ day, dayOrFile, content: { last, digest }, fetchedAt, temporary }) =>
-    fill(LAND, {
+    fill(statement('raw/land'), {
       rows: isAlone ? 'lines' : `batch where day_or_file = ${literal(dayOrFile)}`,
       file: literal(temporary),
       org_id: literal(orgId),
@@ -338,7 +319,8 @@ async function copyDays(
     }),
   )
   // one script: between statements, the database would wait for this thread
-  const script = isAlone ? [view, ...copies] : [view, BATCH, ...copies, COUNTS]
+  const batch = 'create or replace temp table batch as from lines'
+  const script = isAlone ? [view, ...copies] : [view, batch, ...copies, statement('raw/counts')]
   const counts = await database.rows(script.join(';\n'))
   const countOf = new Map(counts.map((row) => [row['day_or_file'], Number(row['rows'])]))
   for (const { day, dayOrFile, content } of files) {
