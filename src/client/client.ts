@@ -10,7 +10,7 @@ import { Computers, Sessions } from './endpoints/sessions.ts'
 import { nextCursor, textOf } from './cursor.ts'
 import { BodyError } from './errors.ts'
 import { documented, readAnswer, utf8, withQuery, type Caller } from './http/call.ts'
-import { Transport, type Call, type TransportOptions } from './http/transport.ts'
+import { Transport, type AnswerOrigin, type Call, type TransportOptions } from './http/transport.ts'
 import {
   validateMetadata,
   sliceEnvelope,
@@ -47,13 +47,10 @@ export interface AnalyticsQuery {
 }
 
 /** An answer without its rows. */
-export interface AnswerMetadata {
+export interface AnswerMetadata extends AnswerOrigin {
   readonly orgId: string | null
   readonly hasMore: boolean
   readonly nextCursor: string | null
-  /** Path and query, as asked. */
-  readonly request: string
-  readonly requestId: string | null
   /** The server's clock, milliseconds since the epoch; null without a `Date`, NaN if it is invalid. */
   readonly serverTime: number | null
 }
@@ -65,9 +62,6 @@ export interface AnalyticsAnswer extends AnswerMetadata {
 
 /** A page of users whose rows may be known: see `SummedEnvelope`. */
 export type UsersPage = AnswerMetadata & Omit<SummedEnvelope, 'rest'>
-
-/** Where an answer comes from. */
-export type AnswerOrigin = Pick<AnalyticsAnswer, 'request' | 'requestId'>
 
 /** Takes the rows of one answer while it comes. */
 export interface RowTaker {
@@ -172,8 +166,8 @@ export class ApiClient {
     taker: RowTaker,
   ): Promise<AnswerMetadata> {
     const call = this.#callOf(endpoint, query, MAX_DAY_BYTES)
-    return this.#caller.transport.stream(call, (head, requestId, body) =>
-      takeRows({ request: call.path, requestId }, head, body, taker),
+    return this.#caller.transport.stream(call, (head, origin, body) =>
+      takeRows(origin, head, body, taker),
     )
   }
 
@@ -234,9 +228,8 @@ export class ApiClient {
     call: Call,
     slice: (text: string) => T,
   ): Promise<Omit<T, 'rest'> & AnswerMetadata> {
-    return this.#caller.transport.call(call, (response, requestId) => {
-      const origin = { request: call.path, requestId }
-      const { rest, ...rows } = parsedAnswer(origin, response, () => {
+    return this.#caller.transport.call(call, (response, origin) => {
+      const { rest, ...rows } = readAnswer('GET', origin, ANALYTICS, response, () => {
         const envelope = slice(utf8().decode(response.body))
         validateMetadata(call.path, envelope.rest)
         return envelope
@@ -293,6 +286,8 @@ export async function* userPages<Page extends AnswerMetadata>(
   }
 }
 
+const ANALYTICS = 'analytics answer'
+
 async function takeRows(
   origin: AnswerOrigin,
   head: HttpHead,
@@ -304,7 +299,7 @@ async function takeRows(
   let byteLength = 0
   let rowsRead = 0
   const parsed = <T>(read: () => T): T =>
-    parsedAnswer(origin, { ...head, body: { byteLength } }, read)
+    readAnswer('GET', origin, ANALYTICS, { ...head, body: { byteLength } }, read)
   const handOn = (piece: string): void => {
     const wanted = parsed(() =>
       scanner.write(piece).flatMap((text) => {
@@ -355,13 +350,4 @@ function hasMoreOf(
     `GET ${request}: 'has_more' is ${kindOf(value)}, so it is not known whether there is another page`,
     requestId,
   )
-}
-
-/** @throws BodyError with whatever `read` throws. */
-function parsedAnswer<T>(
-  { request, requestId }: AnswerOrigin,
-  answer: Parameters<typeof readAnswer>[2],
-  read: () => T,
-): T {
-  return readAnswer('analytics answer', { method: 'GET', path: request, requestId }, answer, read)
 }

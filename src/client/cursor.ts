@@ -1,9 +1,6 @@
 import { REDACTED } from '../lib/secrets/known-secrets.ts'
-import type { Served } from './http/call.ts'
+import type { AnswerOrigin } from './http/transport.ts'
 import { ContradictionError, shownCursor } from './errors.ts'
-
-/** The answer that a cursor is from. */
-type Origin = Pick<Served<unknown>, 'request' | 'requestId'>
 
 /**
  * The cursor that leads to the next page, for an answer that says that there is one. `seen` holds
@@ -11,7 +8,7 @@ type Origin = Pick<Served<unknown>, 'request' | 'requestId'>
  *
  * @throws ContradictionError for a cursor that is missing, was repeated, or quotes the credential.
  */
-export function nextCursor(next: string | null, seen: Set<string>, origin: Origin): string {
+export function nextCursor(next: string | null, seen: Set<string>, origin: AnswerOrigin): string {
   if (next === null) throw contradiction(origin, 'there are more pages, but there is no cursor')
   if (seen.has(next)) {
     const cursor = shownCursor(next)
@@ -28,11 +25,15 @@ export function textOf(value: unknown): string | null {
 }
 
 /** The cursor. @throws ContradictionError if it quotes the credential: then it is not as served. */
-export function unredacted(cursor: string, origin: Origin): string {
+export function unredacted(cursor: string, origin: AnswerOrigin): string {
   if (!cursor.includes(REDACTED)) return cursor
   throw contradiction(origin, 'the next cursor quotes the credential and is not followed')
 }
 
-function contradiction({ request, requestId }: Origin, problem: string): ContradictionError {
+/** The error of an answer. `problem` names no person and no secret. */
+export function contradiction(
+  { request, requestId }: AnswerOrigin,
+  problem: string,
+): ContradictionError {
   return new ContradictionError(`GET ${request}: ${problem}`, requestId)
 }

@@ -2,6 +2,7 @@ import { isDay, type Day, type DayRange } from '../lib/days.ts'
 import { kindOf } from '../lib/text.ts'
 import type { World } from '../lib/world.ts'
 import {
+  contradiction,
   ContradictionError,
   fieldOf,
   type AnswerMetadata,
@@ -24,6 +25,8 @@ export interface LandingContext {
   readonly world: World
   /** The platform's clock minus this machine's, in milliseconds. */
   readonly skewMs: number
+  /** Writes and reads the lake. */
+  readonly database: LandingDatabase
   readonly writer: RawWriter
   readonly recorder: IntervalRecorder
 }
@@ -31,8 +34,6 @@ export interface LandingContext {
 /** What every task of one organisation's plan works with. */
 export interface FetchContext extends LandingContext {
   readonly client: ApiClient
-  /** Writes and reads the lake. */
-  readonly database: LandingDatabase
   /** Requests under way at once; the governor bounds them further. */
   readonly concurrency: number
   readonly breaker: Breaker
@@ -76,7 +77,7 @@ export function originOf(context: LandingContext, answer: AnswerOrigin, page = 1
 
 /** @throws ContradictionError when the row has no day, or one that was not asked for. */
 export function dayOfRow(
-  { request, requestId }: AnswerOrigin,
+  answer: AnswerOrigin,
   row: ServedRow,
   ordinal: number,
   range: DayRange,
@@ -87,7 +88,7 @@ export function dayOfRow(
   if (isDay(day) && isWithin(day, range)) return day
   // names the row and the problem, never its content: rows contain personal data
   const problem = isDay(day) ? `${day}, which was not requested` : `${kindOf(date)}, not a day`
-  throw new ContradictionError(`GET ${request}: row ${ordinal}: 'date' is ${problem}`, requestId)
+  throw contradiction(answer, `row ${ordinal}: 'date' is ${problem}`)
 }
 
 export function isWithin(day: Day, { first, last }: DayRange): boolean {

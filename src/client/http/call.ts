@@ -4,16 +4,13 @@ import { sliceEnvelope, sliceWhole } from '../json/envelope.ts'
 import type { RowsAt, ServedRow } from '../json/row-scanner.ts'
 import { BodyError } from '../errors.ts'
 import { serverTime } from '../rate-limit/header-values.ts'
-import type { Call, Transport } from './transport.ts'
+import type { AnswerOrigin, Call, Transport } from './transport.ts'
 
 /** One answer outside analytics: its value, and its items exactly as served. */
-export interface Served<T> {
+export interface Served<T> extends AnswerOrigin {
   readonly value: T
   /** In the order of the answer. */
   readonly items: readonly ServedRow[]
-  /** Path and query of the request. */
-  readonly request: string
-  readonly requestId: string | null
   /** The server's clock, milliseconds since the epoch; null without a `Date`, NaN if it is invalid. */
   readonly serverTime: number | null
 }
@@ -46,15 +43,14 @@ export function fetchItems<T>(
   path: string,
   itemsAt: ItemsAt,
 ): Promise<Served<T>> {
-  return transport.call(callOf(baseUrl, 'GET', path), (response, requestId) => {
-    const content = readAnswer(DOCUMENTED, { method: 'GET', path, requestId }, response, () =>
+  return transport.call(callOf(baseUrl, 'GET', path), (response, origin) => {
+    const { value, items } = readAnswer('GET', origin, DOCUMENTED, response, () =>
       contentOf(utf8().decode(response.body), itemsAt),
     )
     return {
-      value: documented<T>(content.value),
-      items: content.items,
-      request: path,
-      requestId,
+      value: documented<T>(value),
+      items,
+      ...origin,
       serverTime: serverTime(response.headers),
     }
   })
@@ -79,8 +75,8 @@ export function sendServed(
 ): Promise<ServedRow> {
   const text = typeof body === 'object' ? JSON.stringify(body) : body
   const call = { ...callOf(baseUrl, method, path), body: text }
-  return transport.call(call, (response, requestId) =>
-    readAnswer(DOCUMENTED, { method, path, requestId }, response, () => {
+  return transport.call(call, (response, origin) =>
+    readAnswer(method, origin, DOCUMENTED, response, () => {
       const answer = utf8().decode(response.body)
       return sliceWhole(answer.trim() === '' ? '{}' : answer)
     }),
@@ -100,8 +96,9 @@ export function utf8(): InstanceType<typeof TextDecoder> {
  * @throws BodyError for whatever `read` throws. It does not quote the body, which may hold secrets.
  */
 export function readAnswer<T>(
+  method: Call['method'],
+  { request, requestId }: AnswerOrigin,
   what: string,
-  call: Pick<Call, 'method' | 'path'> & { readonly requestId: string | null },
   { status, headers, body }: HttpHead & { readonly body: { readonly byteLength: number } },
   read: () => T,
 ): T {
@@ -110,8 +107,8 @@ export function readAnswer<T>(
   } catch (error) {
     const type = headers['content-type'] ?? 'no content type'
     const found = `status ${status} but no ${what} (${type}, ${body.byteLength} bytes)`
-    const message = `${call.method} ${call.path}: ${found}: ${messageOf(error)}`
-    throw new BodyError(message, call.requestId, { cause: error })
+    const message = `${method} ${request}: ${found}: ${messageOf(error)}`
+    throw new BodyError(message, requestId, { cause: error })
   }
 }
 

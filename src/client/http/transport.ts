@@ -54,11 +54,18 @@ export interface Call {
   readonly isDivisible?: boolean
 }
 
+/** Where an answer comes from. */
+export interface AnswerOrigin {
+  /** Path and query, as asked. */
+  readonly request: string
+  readonly requestId: string | null
+}
+
 /**
  * Reads one answer while it comes. A BodyError that it throws is retried, as an answer that was cut
  * off, unless it is a ContradictionError.
  */
-type AnswerReader<T> = (head: HttpHead, requestId: string | null, body: Body) => Promise<T>
+type AnswerReader<T> = (head: HttpHead, origin: AnswerOrigin, body: Body) => Promise<T>
 
 const DEFAULT_TIMEOUT_MS = 120_000
 
@@ -83,9 +90,9 @@ export class Transport {
   }
 
   /** Sends one request and hands its complete answer to `read`; throws what `stream` throws. */
-  call<T>(call: Call, read: (response: WholeResponse, requestId: string | null) => T): Promise<T> {
-    return this.stream(call, async (head, requestId, body) =>
-      read({ ...head, body: await wholeBody(body) }, requestId),
+  call<T>(call: Call, read: (response: WholeResponse, origin: AnswerOrigin) => T): Promise<T> {
+    return this.stream(call, async (head, origin, body) =>
+      read({ ...head, body: await wholeBody(body) }, origin),
     )
   }
 
@@ -132,7 +139,10 @@ export class Transport {
     const response = await this.#send(call, sentAt)
     const head = withoutSecrets(response, this.#secrets)
     const body = this.#watched(call, sentAt, head, response.body)
-    if (isGood(head)) return read(head, requestIdOf(head), filtered(body, this.#secrets))
+    if (isGood(head)) {
+      const origin = { request: call.path, requestId: requestIdOf(head) }
+      return read(head, origin, filtered(body, this.#secrets))
+    }
     const whole = Buffer.from(await wholeBody(body))
     // only people read an error; it may quote a part of the credential
     const text = whole.byteLength > MAX_PROBLEM_BYTES ? '' : this.#secrets.message(whole.toString())

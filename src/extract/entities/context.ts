@@ -4,7 +4,7 @@ import { fieldOf, type Served } from '../../client/index.ts'
 import { versionPath } from '../../lake/layout.ts'
 import { dayShape, type Ledger } from '../../lake/ledger.ts'
 import { rowsSql } from '../../lake/merged.ts'
-import type { PageOrigin, RawRow } from '../../lake/raw-days.ts'
+import { readRowsOfVerified, type PageOrigin, type RawRow } from '../../lake/raw-days.ts'
 import type { EntityResource } from '../../lake/resources.ts'
 import { mapOf, stateFile } from '../../lake/state-file.ts'
 import { dayOf, type Day } from '../../lib/days.ts'
@@ -146,15 +146,15 @@ async function landDay(
 }
 
 async function rowsOfDay(
-  { dataFolder, orgId, recorder, writer }: LandingContext,
+  { dataFolder, orgId, recorder, database }: LandingContext,
   resource: string,
   day: Day,
 ): Promise<readonly RawRow[]> {
   const file = recorder.interval(resource, day)?.file ?? null
   if (file === null) return []
-  const rows = await writer.rowsInLake(resource, day, file)
-  if (rows !== null) return rows
   const path = versionPath(dataFolder, orgId, { resource, day, file })
+  const rows = await database.use((connection) => readRowsOfVerified(connection, path))
+  if (rows !== null) return rows
   throw new AppError(`${path} cannot be read, and nothing can be added to its day`, {
     hint: 'agent-warehouse rebuild verifies every file and moves damaged ones to quarantine.',
   })

@@ -103,6 +103,6 @@ export async function landSpool(options: SpoolOptions): Promise<void> {
   const recorder = new IntervalRecorder(ledger, orgId, world, confirmation)
   await using database = new LandingDatabase(dataFolder)
   const writer = new RawWriter({ dataFolder, orgId, ledger: ledger.intervals, database, warn })
-  const to = { dataFolder, orgId, runId, world, skewMs: 0, writer, recorder }
+  const to = { dataFolder, orgId, runId, world, skewMs: 0, database, writer, recorder }
   await landHookEvents({ ...to, redaction })
 }

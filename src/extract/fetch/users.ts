@@ -5,6 +5,7 @@ import { grouped } from '../../lib/grouped.ts'
 import { warner } from '../../lib/world.ts'
 import {
   ApiError,
+  contradiction,
   ContradictionError,
   fieldOf,
   servedRow,
@@ -162,9 +163,8 @@ async function addPages(context: FetchContext, pagination: Pagination): Promise<
       }
       idle = users.size > before ? 0 : idle + 1
       if (page.hasMore && idle >= MAX_IDLE_PAGES) {
-        const problem = `the last ${MAX_IDLE_PAGES} pages brought no new user`
-        const message = `GET ${page.request}: 'has_more' is true, but ${problem}`
-        throw new ContradictionError(message, page.requestId)
+        const idlePages = `the last ${MAX_IDLE_PAGES} pages brought no new user`
+        throw contradiction(page, `'has_more' is true, but ${idlePages}`)
       }
     }
     const origin = originOf(context, page, buffer.pages + 1)

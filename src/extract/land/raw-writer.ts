@@ -24,7 +24,7 @@ import { intervalKey, type Ledger } from '../../lake/ledger.ts'
 import { rowsSql, sha256AsLanded } from '../../lake/merged.ts'
 import { readPageSums, type PageSums } from '../../lake/page-sums.ts'
 import { quarantine } from '../../lake/quarantine.ts'
-import { versionsIn, readRowsOfVerified, type RawRow } from '../../lake/raw-days.ts'
+import { versionsIn } from '../../lake/raw-days.ts'
 import { servedRow, sumOf, type ServedRow } from '../../client/index.ts'
 import { bufferPath } from './buffer-paths.ts'
 import type { PageHeader } from './page-buffer.ts'
@@ -139,12 +139,6 @@ export class RawWriter {
       (comma) => sumOf(`[${items.join(comma)}]`, items.length).sha256 === sum.sha256,
     )
     return isSame ? items.map(servedRow) : null
-  }
-
-  /** The rows of a version that was verified; null if they cannot be read. */
-  rowsInLake(resource: string, day: Day, file: string): Promise<readonly RawRow[] | null> {
-    const path = this.#pathOf({ resource, day, file })
-    return this.#options.database.use((database) => readRowsOfVerified(database, path))
   }
 
   /**
