@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
@@ -54,10 +54,9 @@ async function readEvent(path: string, file: string): Promise<SpooledEvent> {
 
 /** Wraps unreadable text as an event; its id is the same each time the file is read. */
 function unreadable(file: string, text: string, recordedAt: number): string {
-  const digest = createHash('sha256').update(`${file}\n${text}`).digest('hex')
-  const id = [digest.slice(0, 8), digest.slice(8, 12), digest.slice(12, 16), digest.slice(16, 20)]
+  const digest = hash('sha256', `${file}\n${text}`)
   return JSON.stringify({
-    event_id: [...id, digest.slice(20, 32)].join('-'),
+    event_id: digest.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*/, '$1-$2-$3-$4-$5'),
     recorded_at: new Date(recordedAt).toISOString(),
     input: { unreadable: text.slice(0, 4096) },
   })

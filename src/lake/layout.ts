@@ -52,8 +52,12 @@ function baseOf(dataFolder: string, orgId: string, entity: string): string {
  * that names sort by age and a version is recognised without being opened.
  */
 export function versionName(fetchedAt: number, digest: string): string {
-  const time = new Date(fetchedAt).toISOString().replaceAll(/[-:.]/g, '')
-  return `${time}-${digest.slice(0, 16)}.parquet`
+  return `${timeInName(fetchedAt)}-${digest.slice(0, 16)}.parquet`
+}
+
+/** Milliseconds since the epoch as `20260301T060000123Z`. */
+export function timeInName(time: number): string {
+  return new Date(time).toISOString().replaceAll(/[-:.]/g, '')
 }
 
 /** True when the version holds rows with this digest. */

@@ -48,13 +48,13 @@ function keptPath(target: string, runId: string): string {
 /** The kept files in the order of their publication; first those that are not on record. */
 export async function keptFiles(target: string): Promise<KeptFile[]> {
   const published = (await readRecords(target)).map(({ runId }) => runId)
-  const folder = publishedFolder(target)
   const kept: KeptFile[] = []
-  for (const name of await namesEnding(folder, ENDING)) {
+  for (const name of await namesEnding(publishedFolder(target), ENDING)) {
     const runId = fromPathSegment(name.slice(0, -ENDING.length))
-    const path = join(folder, name)
+    if (runId === undefined) continue
+    const path = keptPath(target, runId)
     const file = await orIfMissing(stat(path), undefined) // a run may have removed it
-    if (runId !== undefined && file !== undefined) kept.push({ runId, path, bytes: file.size })
+    if (file !== undefined) kept.push({ runId, path, bytes: file.size })
   }
   return inOrder(kept, published)
 }
@@ -142,19 +142,18 @@ export async function putBack(target: string, record: PublishedRecord): Promise<
   })
 }
 
-/** Removes the old file's log first, because it would be applied to the new file. */
+/**
+ * Removes the old file's log first, because it would be applied to the new file. A folder at the
+ * path of the file goes to quarantine: nothing in it is deleted.
+ */
 async function replacePublished(temporary: string, target: string, runId: string): Promise<void> {
   await rm(`${target}.wal`, { recursive: true, force: true })
-  await moveFolderAway(target, runId)
-  await commitFile(temporary, target)
-}
-
-/** Moves a folder at the path of the file to quarantine: nothing in it is deleted. */
-async function moveFolderAway(target: string, runId: string): Promise<void> {
   const found = await orIfMissing(lstat(target), undefined)
-  if (found?.isDirectory() !== true) return
-  const name = `${basename(target)}-${pathSegment(runId)}`
-  await moveAside(target, join(dirname(target), 'quarantine', name))
+  if (found?.isDirectory() === true) {
+    const name = `${basename(target)}-${pathSegment(runId)}`
+    await moveAside(target, join(dirname(target), 'quarantine', name))
+  }
+  await commitFile(temporary, target)
 }
 
 /** Puts the same content under another name, without copying bytes if the file system allows it. */

@@ -62,7 +62,7 @@ interface Reading {
   readonly isGone?: boolean
 }
 
-/** @throws AppError if the system does not allow reading the file. */
+/** Reads a whole file. @throws AppError if the system does not allow it. */
 export async function readThrough(path: string): Promise<Reading> {
   try {
     return { sha256: await sha256OfVersion(path) }
@@ -157,7 +157,8 @@ export async function quarantineBase(dataFolder: string, folder: string): Promis
  */
 export async function moveAside(from: string, to: string): Promise<string> {
   await mkdir(dirname(to), { recursive: true })
-  const path = freeName(to)
+  let path = to
+  for (let count = 2; existsSync(path); count += 1) path = `${to}.${count}`
   confirmLease(path)
   await rename(from, path).catch((error: unknown) => {
     throw new AppError(`${from} cannot be moved to ${path}: ${messageOf(error)}`, {
@@ -168,12 +169,6 @@ export async function moveAside(from: string, to: string): Promise<string> {
   await syncFolder(dirname(path))
   await syncFolder(dirname(from))
   return path
-}
-
-function freeName(path: string): string {
-  let free = path
-  for (let count = 2; existsSync(free); count += 1) free = `${path}.${count}`
-  return free
 }
 
 export async function quarantined(dataFolder: string): Promise<number> {

@@ -1,7 +1,7 @@
 import { lstat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { listIfThere, pathSegment, sha256OfFile } from '../lib/files.ts'
-import { foldersIn, versionTime } from './layout.ts'
+import { foldersIn, timeInName, versionTime } from './layout.ts'
 import { moveAside } from './quarantine.ts'
 
 /**
@@ -17,19 +17,17 @@ interface SnapshotVersion {
 }
 
 /** `<data>/snapshots`: the histories of snapshots, which cannot be rebuilt. */
-function snapshotsFolder(dataFolder: string): string {
-  return join(dataFolder, 'snapshots')
+function folderOf(dataFolder: string, name: string): string {
+  return join(dataFolder, 'snapshots', pathSegment(name))
 }
 
 /** Where a version is to be written. */
 export function snapshotPath(
   dataFolder: string,
   name: string,
-  version: Omit<SnapshotVersion, 'path'>,
+  { writtenAt, sha256 }: Omit<SnapshotVersion, 'path'>,
 ): string {
-  const time = new Date(version.writtenAt).toISOString().replaceAll(/[-:.]/g, '')
-  const folder = join(snapshotsFolder(dataFolder), pathSegment(name))
-  return join(folder, `${time}-${version.sha256}.parquet`)
+  return join(folderOf(dataFolder, name), `${timeInName(writtenAt)}-${sha256}.parquet`)
 }
 
 const VERSION = /^\d{8}T\d{9}Z-(?<sha256>[0-9a-f]{64})\.parquet$/
@@ -39,7 +37,7 @@ export async function snapshotVersions(
   dataFolder: string,
   name: string,
 ): Promise<SnapshotVersion[]> {
-  const folder = join(snapshotsFolder(dataFolder), pathSegment(name))
+  const folder = folderOf(dataFolder, name)
   const names = (await listIfThere(folder)).map((entry) => entry.name).sort()
   return names.flatMap((file) => {
     const sha256 = VERSION.exec(file)?.groups?.['sha256']
@@ -51,7 +49,7 @@ export async function snapshotVersions(
 
 /** The names of the snapshots that have versions. */
 export function snapshotFolders(dataFolder: string): Promise<string[]> {
-  return foldersIn(snapshotsFolder(dataFolder))
+  return foldersIn(join(dataFolder, 'snapshots'))
 }
 
 /** How a version is damaged; undefined if it is intact. */
@@ -72,15 +70,10 @@ export async function quarantineSnapshot(
   dataFolder: string,
   { path }: SnapshotVersion,
 ): Promise<string> {
-  const place = path.slice(snapshotsFolder(dataFolder).length + 1)
-  return moveAside(path, join(quarantineOf(dataFolder), place))
+  return moveAside(path, join(dataFolder, 'quarantine', relative(dataFolder, path)))
 }
 
 /** Whether damaged versions of the snapshot are in quarantine. */
 export async function hasQuarantined(dataFolder: string, name: string): Promise<boolean> {
-  return (await listIfThere(join(quarantineOf(dataFolder), pathSegment(name)))).length > 0
-}
-
-function quarantineOf(dataFolder: string): string {
-  return join(dataFolder, 'quarantine', 'snapshots')
+  return (await listIfThere(folderOf(join(dataFolder, 'quarantine'), name))).length > 0
 }
