@@ -51,7 +51,7 @@ import {
   stillMissing,
   type OpenLedger,
 } from './open-ledger.ts'
-import { daysOf, planSync, type FetchTask, type PlanOptions } from './plan/sync-plan.ts'
+import { daysOf, planSync, type DaySelection, type FetchTask } from './plan/sync-plan.ts'
 import { DAY_TOTALS, isOfUsers, RESOURCES, type Resource } from '../lake/resources.ts'
 import type { ConfirmationRule } from './plan/volume-anomaly.ts'
 import { spanOf, WindowSizes } from './plan/window-size.ts'
@@ -68,7 +68,7 @@ interface OrganisationOptions {
   readonly runId: string
   /** Tasks under way at once; the governor bounds the requests. */
   readonly concurrency: number
-  readonly plan: Pick<PlanOptions, 'resources' | 'within' | 'days' | 'refetch'>
+  readonly plan: DaySelection
   /** Entity resources to request; absent: none. */
   readonly entities?: EntitySelection
   readonly listeners?: SyncListeners

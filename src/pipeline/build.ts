@@ -82,10 +82,9 @@ async function buildPast(
   const { project } = await normalizeAndRead(context, pointInTime)
   await buildWarehouse(context, project, orgIds, options, pointInTime)
   const when = new Date(asOf).toISOString()
-  context.world.emit({
-    type: 'warning',
-    message: `the warehouse is published as it was known at ${when}; the next build without --as-of returns to the latest data`,
-  })
+  warner(context.world)(
+    `the warehouse is published as it was known at ${when}; the next build without --as-of returns to the latest data`,
+  )
   return { exitCode: ExitCode.complete, problems: [] }
 }
 
@@ -119,11 +118,9 @@ function nothingToBuild({ config: { dataFolder } }: RunContext): UsageError {
 /** Publishes an earlier file again: that of the run `to`, or the previous one. */
 export async function rollback(context: RunContext, to: string | undefined): Promise<StageResult> {
   const { config, world, runId } = context
-  const options = { dataFolder: config.dataFolder, runId, now: world.now, to }
-  const done = await rollBack(options)
+  const done = await rollBack({ dataFolder: config.dataFolder, runId, now: world.now, to })
   world.emit({ type: 'warehouse.rolled_back', from: done.from, to: done.to })
-  const message = 'the next build returns to the latest data; exports are unchanged'
-  world.emit({ type: 'warning', message })
+  warner(world)('the next build returns to the latest data; exports are unchanged')
   return { exitCode: ExitCode.complete, problems: [] }
 }
 

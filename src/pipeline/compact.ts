@@ -72,7 +72,7 @@ async function compactOrganisation(
   if (tasks.length === 0) return { merged: [], missing: 0 }
   const files = tasks.flatMap(({ sources }) => sources.flatMap(({ versions }) => versions))
   const ledger = await LedgerFile.read(dataFolder, orgId)
-  const warn = warner(context.world, 'damage')
+  const warn = warner(world, 'damage')
   const damaged = await quarantineDamaged(dataFolder, orgId, files, ledger, warn)
   const whole = damaged.length === 0 ? tasks : await planOf(dataFolder, orgId, world.now())
   const { query, verification } = processLimits()
@@ -81,15 +81,11 @@ async function compactOrganisation(
   const merged = await mapLimit(whole, query.threads, async (task): Promise<Merged[]> => {
     if (world.signal.aborted) return []
     await using own = await database.another()
-    const path = await mergeFiles(dataFolder, own, task)
-    return [report(context, task, statSync(path).size)]
+    const bytesAfter = statSync(await mergeFiles(dataFolder, own, task)).size
+    const { resource, month, sources, bytes: bytesBefore } = task
+    const files = sources.length
+    world.emit({ type: 'lake.merged', orgId, resource, month, files, bytes: bytesAfter })
+    return [{ orgId, resource, month, files, bytesBefore, bytesAfter }]
   })
   return { merged: merged.flat(), missing: damaged.length }
-}
-
-function report({ world }: RunContext, task: MergeTask, bytesAfter: number): Merged {
-  const { orgId, resource, month, sources, bytes: bytesBefore } = task
-  const files = sources.length
-  world.emit({ type: 'lake.merged', orgId, resource, month, files, bytes: bytesAfter })
-  return { orgId, resource, month, files, bytesBefore, bytesAfter }
 }

@@ -4,7 +4,7 @@ import { knownOrganisations } from '../lake/ledger.ts'
 import type { Project } from '../model/index.ts'
 import { exportMarts, reportMarts } from './serve.ts'
 import type { SyncOutcome } from './outcome.ts'
-import { deferredIfStopped, landAndNormalize, isStopped, type SyncSelection } from './sync.ts'
+import { deferredIfStopped, landAndNormalize, type SyncSelection } from './sync.ts'
 
 /** The nightly job: land what is due, build, check, publish, export, report. */
 export async function run(
@@ -16,12 +16,13 @@ export async function run(
   const outcome = await landAndNormalize(context, selection, () => {
     reading ??= readProject(context)
   })
-  if (!outcome.hasNews || isStopped(context)) return deferredIfStopped(context, outcome)
-  const orgIds = await knownOrganisations(context.config.dataFolder)
-  if (!(await hasLanded(context.config.dataFolder, orgIds))) return outcome
+  const { config, world } = context
+  if (!outcome.hasNews || world.signal.aborted) return deferredIfStopped(context, outcome)
+  const orgIds = await knownOrganisations(config.dataFolder)
+  if (!(await hasLanded(config.dataFolder, orgIds))) return outcome
   const project = await (reading ?? readProject(context))
   await buildWarehouse(context, project, orgIds, { runs, exitCode: outcome.exitCode })
-  for (const target of context.config.exports) await exportMarts(context, target)
-  for (const format of context.config.report.formats) await reportMarts(context, format)
+  for (const target of config.exports) await exportMarts(context, target)
+  for (const format of config.report.formats) await reportMarts(context, format)
   return outcome
 }

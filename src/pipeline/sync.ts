@@ -14,6 +14,7 @@ import {
   type SyncListeners,
   type SyncOptions,
 } from '../extract/organisation.ts'
+import { warner } from '../lib/world.ts'
 import { readOrganisations } from '../lake/organisations.ts'
 import { downgradeToPartial, timed, type RunContext, reconcileLedgers } from './run-context.ts'
 import { normalizeAll, EarlyBase } from './normalize.ts'
@@ -22,7 +23,7 @@ import { latestData } from '../lake/point-in-time.ts'
 import { ENTITY_RESOURCES } from '../lake/resources.ts'
 import type { EntitySelection } from '../extract/entities/context.ts'
 import { landSpool } from '../extract/entities/hooks.ts'
-import type { PlanOptions } from '../extract/plan/sync-plan.ts'
+import type { DaySelection } from '../extract/plan/sync-plan.ts'
 
 /** Source → raw → base. An organisation that fails does not stop the others. */
 export async function sync(context: RunContext, selection: SyncSelection): Promise<SyncOutcome> {
@@ -42,7 +43,7 @@ export async function landAndNormalize(
   const { length } = context.config.organisations(selection.organisations)
   await using earlyBase = new EarlyBase(context, length, whileWaiting)
   const landed = await landOrganisations(context, selection, earlyBase)
-  if (!landed.hasNews || isStopped(context)) return landed
+  if (!landed.hasNews || context.world.signal.aborted) return landed
   const pointInTime = latestData(context.config.dataFolder)
   return downgradeToPartial(await normalizeAll(context, pointInTime, earlyBase), landed)
 }
@@ -64,7 +65,7 @@ export async function landOrganisations(
       return isAlone ? work() : withoutStoppingOthers(context, organisation, work)
     })
     const opened = results.map(({ orgId }) => orgId)
-    if (!isStopped(context)) await reconcileLedgers(context, { except: opened })
+    if (!context.world.signal.aborted) await reconcileLedgers(context, { except: opened })
     if (selection.days === undefined) await landHooks(context)
     return results
   }
@@ -107,10 +108,6 @@ async function withoutStoppingOthers(
   }
 }
 
-export function isStopped({ world }: RunContext): boolean {
-  return world.signal.aborted
-}
-
 /**
  * After a signal, a deferral: if it came after the last request, it skips only what follows. The
  * exit codes of a refused key and of a wrong configuration outweigh that of a deferral.
@@ -143,13 +140,9 @@ async function syncOne(
     plan: selection,
     entities: entitySelection(context, organisation, selection),
   }
-  const result =
-    problem === null
-      ? await withClient(context, organisation, (client) =>
-          syncOrganisation({ ...options, client }),
-        )
-      : await failOrganisation(options, problem)
-  return { ...result, name }
+  if (problem !== null) return { ...(await failOrganisation(options, problem)), name }
+  const work = (client: ApiClient) => syncOrganisation({ ...options, client })
+  return { ...(await withClient(context, organisation, work)), name }
 }
 
 /** Runs `work` with a client that uses the learned limits, and saves what this run learns. */
@@ -166,17 +159,13 @@ async function withClient<T>(
     return await work(client)
   } finally {
     await learnedLimits.write(dataFolder, name, client.learned()).catch((error: unknown) => {
-      const message = `the learned limits could not be saved: ${messageOf(error)}`
-      world.emit({ type: 'warning', message })
+      warner(world)(`the learned limits could not be saved: ${messageOf(error)}`)
     })
   }
 }
 
 /** What to request: analytics and entity resources. */
-export interface SyncSelection extends Pick<
-  PlanOptions,
-  'resources' | 'within' | 'days' | 'refetch'
-> {
+export interface SyncSelection extends DaySelection {
   /**
    * The resources to request. Default: all; none if `days` or a last day is given, because
    * entity resources have no past days.

@@ -38,11 +38,8 @@ export interface FetchTask {
   readonly days: readonly PlannedDay[]
 }
 
-export interface PlanOptions {
-  /** The first UTC day that is not over. */
-  readonly today: Day
-  /** Milliseconds since the epoch, by the platform's clock. */
-  readonly now: number
+/** Which days of which resources may be requested; absent: all. */
+export interface DaySelection {
   readonly resources?: readonly Resource[]
   /** Only days in this range. */
   readonly within?: Partial<DayRange>
@@ -50,6 +47,13 @@ export interface PlanOptions {
   readonly days?: ReadonlySet<Day>
   /** Ask for every day of the range, landed or not. */
   readonly refetch?: boolean
+}
+
+export interface PlanOptions extends DaySelection {
+  /** The first UTC day that is not over. */
+  readonly today: Day
+  /** Milliseconds since the epoch, by the platform's clock. */
+  readonly now: number
   /** What is known of how wide a window may be. */
   readonly windowSizes?: KnownWindowSizes | undefined
 }
