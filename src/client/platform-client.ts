@@ -31,7 +31,8 @@ const DEFAULTS = { rate: 1000, concurrency: 8, deadline: Infinity }
  * retries only what is safe to retry (GET and PUT).
  */
 export class PlatformClient extends ApiClient {
-  readonly #close: () => Promise<void>
+  /** Closes the connections when requests under way are answered, so that a script can end. */
+  readonly close: () => Promise<void>
 
   /**
    * @throws UsageError for an address that a key may not be sent to (https only;
@@ -62,11 +63,6 @@ export class PlatformClient extends ApiClient {
       },
       world,
     )
-    this.#close = close
-  }
-
-  /** Closes the connections when requests under way are answered, so that a script can end. */
-  close(): Promise<void> {
-    return this.#close()
+    this.close = close
   }
 }
