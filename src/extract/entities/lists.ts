@@ -1,27 +1,18 @@
-import {
-  ApiError,
-  type Computer,
-  type ApiClient,
-  type ReadinessPage,
-  type Served,
-} from '../../client/index.ts'
+import { ApiError, type ApiClient, type ReadinessPage, type Served } from '../../client/index.ts'
 import type { RawRow } from '../../lake/raw-days.ts'
+import type { EntityResource } from '../../lake/resources.ts'
 import { Answers, keyIn, knownItems, type EntityContext } from './context.ts'
 
-/** Fetches the current limits: a day holds the last answer received on it. */
-export async function fetchLimits(context: EntityContext): Promise<void> {
-  const answers = new Answers(context, 'usage_limits')
-  answers.add(await context.client.limits.fetch())
-  await answers.land()
-}
-
-/** Fetches the current computers: a day holds the last answer received on it. */
-export async function fetchComputers(context: EntityContext): Promise<readonly Computer[]> {
-  const answers = new Answers(context, 'computers')
-  const served = await context.client.computers.fetchAll()
+/** Lands the current state of a resource: a day holds the last answer received on it. */
+export async function landSnapshot<T>(
+  context: EntityContext,
+  resource: EntityResource,
+  served: Served<T>,
+): Promise<T> {
+  const answers = new Answers(context, resource)
   answers.add(served)
   await answers.land()
-  return served.value.computers
+  return served.value
 }
 
 /**

@@ -18,7 +18,7 @@ import {
   type LandedDays,
 } from './context.ts'
 import { landHookEvents } from './hooks.ts'
-import { fetchComputers, fetchControls, fetchLimits, fetchReadiness } from './lists.ts'
+import { fetchControls, fetchReadiness, landSnapshot } from './lists.ts'
 import { fetchMetrics } from './metrics.ts'
 import { allSeen, candidatesToAsk, namedIn, type SessionResource } from './session-ids.ts'
 import { fetchSessions, givenUpIds, MOST_A_NIGHT } from './sessions.ts'
@@ -121,12 +121,17 @@ const ENTITIES: Record<EntityResource, Entity> = {
       return fetchControls(context, context.selection.refetch || isWhole)
     },
   },
-  usage_limits: { plan: one('a snapshot of all'), fetch: ({ context }) => fetchLimits(context) },
+  usage_limits: {
+    plan: one('a snapshot of all'),
+    fetch: async ({ context }) =>
+      landSnapshot(context, 'usage_limits', await context.client.limits.fetch()),
+  },
   readiness_reports: { plan: one('every page'), fetch: ({ context }) => fetchReadiness(context) },
   computers: {
     plan: one('a snapshot of all'),
     fetch: async (run) => {
-      run.computers = await fetchComputers(run.context)
+      const served = await run.context.client.computers.fetchAll()
+      run.computers = (await landSnapshot(run.context, 'computers', served)).computers
     },
   },
   computer_metrics: {
