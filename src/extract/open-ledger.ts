@@ -275,16 +275,11 @@ async function tidyMergedFiles(dataFolder: string, orgId: string, warn: Warn): P
  * Forgets intervals whose file is gone, so that their days are missing and requested again: the
  * ledger never claims a file that does not exist (law 3).
  */
-export async function forgetMissing(
-  orgId: string,
-  ledger: LedgerFile,
-  missing: readonly Interval[],
-  warn: Warn,
-): Promise<void> {
+export async function forgetMissing({ ledger, missing }: OpenLedger): Promise<void> {
   if (missing.length === 0) return
   await ledger.forget(missing)
-  warn(
-    `files of ${orgId} are in the ledger but not in the lake: ${listedDays(missing)}; these days are missing again`,
+  ledger.warn(
+    `files of ${ledger.orgId} are in the ledger but not in the lake: ${listedDays(missing)}; these days are missing again`,
   )
 }
 
@@ -292,12 +287,7 @@ export async function forgetMissing(
  * Forgets failed days that are not over yet at the platform or lie before its history: a run with a
  * wrong clock recorded them, and they would count as gaps.
  */
-export async function forgetImpossible(
-  orgId: string,
-  ledger: LedgerFile,
-  today: Day,
-  warn: Warn,
-): Promise<void> {
+export async function forgetImpossible(ledger: LedgerFile, today: Day): Promise<void> {
   const isImpossible = ({ resource, day }: Interval): boolean =>
     day < HISTORY_START || day > today || (day === today && isAnalytics(resource))
   const found = [...ledger.intervals.values()].filter(
@@ -305,8 +295,8 @@ export async function forgetImpossible(
   )
   if (found.length === 0) return
   await ledger.forget(found)
-  warn(
-    `a run with a wrong clock recorded days of ${orgId} as failed that are not over yet or lie before the history: ${listedDays(found)}; these records are forgotten`,
+  ledger.warn(
+    `a run with a wrong clock recorded days of ${ledger.orgId} as failed that are not over yet or lie before the history: ${listedDays(found)}; these records are forgotten`,
   )
 }
 

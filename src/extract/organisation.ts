@@ -105,7 +105,7 @@ export async function syncOrganisation(options: SyncOptions): Promise<SyncResult
   const remembered = (await readOrganisations(dataFolder)).get(organisation)
   const known = remembered?.orgId ?? null
   const rememberedConflict = known === null ? null : claimOrganisation(owners, known, organisation)
-  if (rememberedConflict !== null) return { ...emptyResult(known), stoppedBy: rememberedConflict }
+  if (rememberedConflict !== null) return emptyResult(known, rememberedConflict)
   const [identified, found] = await Promise.allSettled([
     identifyOrganisation(options.client, world, remembered),
     known === null ? null : openLedger(dataFolder, known, warner(world)),
@@ -116,12 +116,11 @@ export async function syncOrganisation(options: SyncOptions): Promise<SyncResult
   }
   const identity = identified.value
   if (identity.orgId !== null && !isSame(remembered, identity.orgId)) {
-    const stoppedBy = organisationMismatch(organisation, identity.orgId, known)
-    return { ...emptyResult(known), stoppedBy }
+    return emptyResult(known, organisationMismatch(organisation, identity.orgId, known))
   }
   const orgId = known ?? identity.orgId ?? organisation
   const conflict = claimOrganisation(owners, orgId, organisation)
-  if (conflict !== null) return { ...emptyResult(null), stoppedBy: conflict }
+  if (conflict !== null) return emptyResult(null, conflict)
   const servedAs = identity.orgId ?? remembered?.servedAs ?? null
   const lastDay = latest(addDays(identity.today, -1), remembered?.lastDay)
   const remember = { orgId, servedAs, lastDay, skewMs: identity.skewMs }
@@ -150,13 +149,13 @@ async function withoutIdentity(
     error instanceof ClockError ||
     error instanceof OrganisationError
   ) {
-    return { ...emptyResult(known), stoppedBy: error }
+    return emptyResult(known, error)
   }
   const failure = asError(error)
   const isRefused = failure instanceof CredentialError
   if (!isRefused && abortsRun(error)) throw error
   if (remembered === undefined && isWrongAddress(error))
-    return { ...emptyResult(known), stoppedBy: wrongAddress(error) }
+    return emptyResult(known, wrongAddress(error))
   const isKnown = remembered !== undefined && opened !== null
   const counts = isKnown ? await failDue(options, remembered, opened.ledger, failure) : {}
   const why = isRefused ? { stoppedBy: failure } : { unreachable: failure }
@@ -173,26 +172,26 @@ export async function failOrganisation(
 ): Promise<SyncResult> {
   const { dataFolder, organisation, owners, world } = options
   const remembered = (await readOrganisations(dataFolder)).get(organisation)
-  if (remembered === undefined) return { ...emptyResult(null), stoppedBy }
+  if (remembered === undefined) return emptyResult(null, stoppedBy)
   const { orgId } = remembered
   // under another name, the organisation may be landing now
-  if (claimOrganisation(owners, orgId, organisation) !== null)
-    return { ...emptyResult(orgId), stoppedBy }
+  if (claimOrganisation(owners, orgId, organisation) !== null) return emptyResult(orgId, stoppedBy)
   const { ledger } = await openLedger(dataFolder, orgId, warner(world))
   const counts = await failDue(options, remembered, ledger, stoppedBy)
-  return { ...emptyResult(orgId), ...counts, stoppedBy }
+  return { ...emptyResult(orgId, stoppedBy), ...counts }
 }
 
 async function landDue(
   options: SyncOptions,
   { orgId, servedAs }: Pick<KnownOrganisation, 'orgId' | 'servedAs'>,
   identity: Identity,
-  { ledger, missing }: OpenLedger,
+  opened: OpenLedger,
 ): Promise<SyncResult> {
   const { client, world, dataFolder, runId, concurrency, database, plan, listeners } = options
+  const { ledger, missing } = opened
   const warn = warner(world)
-  await forgetMissing(orgId, ledger, missing, warn)
-  await forgetImpossible(orgId, ledger, identity.today, warn)
+  await forgetMissing(opened)
+  await forgetImpossible(ledger, identity.today)
   const now = world.now() + identity.skewMs
   const savedSizes = (await learnedSizes.read(dataFolder, orgId)) ?? new Map()
   const when = { today: identity.today, now }
@@ -238,8 +237,7 @@ async function landDue(
   const learned = windowSizes.learned(now)
   if (!isDeepStrictEqual(savedSizes, learned)) await learnedSizes.write(dataFolder, orgId, learned)
   const counts = { ...recorder.counts, missing: stillMissing(missing, ledger.intervals) }
-  const stoppedBy = stop ?? context.breaker.forbidden
-  return { ...emptyResult(orgId), ...counts, stoppedBy }
+  return { ...emptyResult(orgId, stop ?? context.breaker.forbidden), ...counts }
 }
 
 /**
@@ -297,11 +295,11 @@ async function fetchEntities(
   context: FetchContext,
   ledger: LedgerFile,
 ): Promise<void> {
-  const { dataFolder, orgId, world } = context
+  const { dataFolder, orgId } = context
   if (entities === undefined || entities.resources.length === 0) return
   const selection = await ownHooks(entities, dataFolder, { orgId, name })
   const redaction = await openRedaction(dataFolder, entities.redactionKey)
-  await quarantineDamagedEntities(dataFolder, orgId, ledger, warner(world))
+  await quarantineDamagedEntities(ledger)
   await syncEntities({ ...context, selection, redaction })
 }
 
@@ -332,9 +330,11 @@ async function failDue(
 }
 
 /** The result of an organisation of which nothing was requested, or nothing was answered. */
-export function emptyResult(orgId: string | null): SyncResult {
-  const counts = { landed: 0, failed: 0, missing: 0 }
-  return { orgId, ...counts, stoppedBy: null, unreachable: null }
+export function emptyResult(
+  orgId: string | null,
+  stoppedBy: SyncResult['stoppedBy'] = null,
+): SyncResult {
+  return { orgId, landed: 0, failed: 0, missing: 0, stoppedBy, unreachable: null }
 }
 
 function announce(tasks: readonly FetchTask[], orgId: string, world: World): void {

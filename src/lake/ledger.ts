@@ -116,13 +116,19 @@ export function isOld(day: Day, now: number): boolean {
  * appends. Unreadable lines are skipped; `openLedger` recovers what they said from the lake.
  */
 export class LedgerFile {
+  readonly dataFolder: string
+  readonly orgId: string
+  readonly warn: Warn
   readonly #journal: Journal
   #pending: string[] = []
   #writing: Promise<void> | undefined
   /** Prefix of the next append: a line break if the last line was cut off. */
   #opening: '' | '\n' = ''
 
-  private constructor(journal: Journal) {
+  private constructor(dataFolder: string, orgId: string, warn: Warn, journal: Journal) {
+    this.dataFolder = dataFolder
+    this.orgId = orgId
+    this.warn = warn
     this.#journal = journal
   }
 
@@ -134,7 +140,7 @@ export class LedgerFile {
     const isLong = lines > 10_000 && lines >= 4 * intervals.size
     if (isLong || isCutOff || damaged.length > 0)
       await writeAtomic(path, [...intervals.values(), ...forgotten.values()].map(lineOf).join(''))
-    return new LedgerFile(journal)
+    return new LedgerFile(dataFolder, orgId, warn, journal)
   }
 
   /** Reads the ledger without opening it for writing. */

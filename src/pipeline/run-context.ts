@@ -72,7 +72,7 @@ export function projectOf(config: Config, warn: (message: string) => void): Prom
  */
 export async function reconcileLedgers(
   context: RunContext,
-  { except = [] }: { readonly except?: readonly (string | null)[] } = {},
+  except: readonly (string | null)[] = [],
 ): Promise<void> {
   const { dataFolder } = context.config
   const all = union(await organisationsInLake(dataFolder), await knownOrganisations(dataFolder))

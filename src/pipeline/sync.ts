@@ -65,7 +65,7 @@ export async function landOrganisations(
       return isAlone ? work() : withoutStoppingOthers(context, organisation, work)
     })
     const opened = results.map(({ orgId }) => orgId)
-    if (!context.world.signal.aborted) await reconcileLedgers(context, { except: opened })
+    if (!context.world.signal.aborted) await reconcileLedgers(context, opened)
     if (selection.days === undefined) await landHooks(context)
     return results
   }
@@ -98,8 +98,8 @@ async function withoutStoppingOthers(
 ): Promise<OrganisationResult> {
   const reason: unknown = world.signal.reason
   if (world.signal.aborted && reason instanceof AppError)
-    return { ...emptyResult(null), name, stoppedBy: reason }
-  if (world.now() >= deadline) return { ...emptyResult(null), name, stoppedBy: outOfTime() }
+    return { ...emptyResult(null, reason), name }
+  if (world.now() >= deadline) return { ...emptyResult(null, outOfTime()), name }
   try {
     return await work()
   } catch (error) {

@@ -97,7 +97,7 @@ export async function landSpool(options: SpoolOptions): Promise<void> {
     return
   }
   const ledger = await LedgerFile.open(dataFolder, orgId, warn)
-  await quarantineDamagedEntities(dataFolder, orgId, ledger, warn)
+  await quarantineDamagedEntities(ledger)
   const redaction = await openRedaction(dataFolder, redactionKey)
   const confirmation = { plannedAt: world.now(), isForced: false }
   const recorder = new IntervalRecorder(ledger, orgId, world, confirmation)

@@ -16,12 +16,12 @@ import {
 } from '../../client/index.ts'
 import { intervalKey, type Interval, type Ledger } from '../../lake/ledger.ts'
 import { writePageSums, type PageSums } from '../../lake/page-sums.ts'
+import type { LandedDay } from '../land/raw-writer.ts'
 import { bufferPath } from '../land/buffer-paths.ts'
 import { PageBuffer } from '../land/page-buffer.ts'
 import { dayOfRow, nowThere, originOf, ownAnswer, type FetchContext } from '../context.ts'
 import { Background } from './background.ts'
 import { abortsRun, isForbidden } from './failures.ts'
-import type { LandedInterval } from '../land/interval-recorder.ts'
 import { landDays, type SizedDay } from '../land/land-days.ts'
 import { DAY_TOTALS, type Resource } from '../../lake/resources.ts'
 import { WindowFetcher } from './window.ts'
@@ -232,7 +232,7 @@ async function landPaginations(context: FetchContext, all: readonly PaginatedDay
   const { recorder } = context
   for (const [resource, paginations] of grouped(all, (each) => each.resource)) {
     const landed = await landDays(context, resource, paginations)
-    const intervals: LandedInterval[] = []
+    const intervals: LandedDay[] = []
     for (const { buffer, landedPages, ...each } of landed) {
       const { day, content, file, rowCount: users } = each
       const sums = { digest: content.digest, users, pages: buffer.sums }

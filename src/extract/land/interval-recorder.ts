@@ -13,11 +13,6 @@ import {
 import type { LandedDay } from './raw-writer.ts'
 import type { ConfirmationRule, VolumeAnomaly } from '../plan/volume-anomaly.ts'
 
-export interface LandedInterval extends LandedDay {
-  /** See Interval. */
-  readonly witness?: string | null
-}
-
 /** Records intervals in the ledger of one organisation during a run, and emits events. */
 export class IntervalRecorder {
   readonly #ledger: LedgerFile
@@ -70,7 +65,7 @@ export class IntervalRecorder {
     this.#onMonthComplete = report
   }
 
-  async landed(resource: string, landed: readonly LandedInterval[]): Promise<void> {
+  async landed(resource: string, landed: readonly LandedDay[]): Promise<void> {
     await this.#ledger.record(landed.map((each) => this.#intervalOf(resource, each)))
     for (const { day, isNew, content, rowCount = content.count } of landed) {
       const outcome = content.count === 0 ? 'empty' : 'landed'
@@ -176,7 +171,7 @@ export class IntervalRecorder {
     return this.interval(resource, day) ?? { resource, day, ...NEVER_LANDED }
   }
 
-  #intervalOf(resource: string, landed: LandedInterval): Interval {
+  #intervalOf(resource: string, landed: LandedDay): Interval {
     const { day, content, versions, file, sha256, witness = null } = landed
     const { digest, count, last } = content
     return {

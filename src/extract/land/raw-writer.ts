@@ -71,6 +71,8 @@ export interface LandedDay extends ServedDay {
   readonly versions: number
   /** False if the newest version in the lake already had these rows. */
   readonly isNew: boolean
+  /** See Interval. */
+  readonly witness?: string | null
 }
 
 /** The versions of a day in the lake. */

@@ -248,16 +248,12 @@ function consequenceOf({ resource }: RawFile): string {
  * Verifies every file of entity resources that later nights build on, before it is read, and
  * moves damaged ones to quarantine. What a day held is requested again, except for a snapshot.
  */
-export async function quarantineDamagedEntities(
-  dataFolder: string,
-  orgId: string,
-  ledger: LedgerFile,
-  warn: Warn,
-): Promise<void> {
-  const files = [...ledger.intervals.values()].flatMap(({ resource, day, file }) =>
+export async function quarantineDamagedEntities(ledger: LedgerFile): Promise<void> {
+  const { dataFolder, orgId, intervals, warn } = ledger
+  const files = [...intervals.values()].flatMap(({ resource, day, file }) =>
     isEntityResource(resource) && file !== null ? [{ resource, day, file }] : [],
   )
-  await quarantineDamaged(dataFolder, orgId, files, ledger.intervals, warn, ledger)
+  await quarantineDamaged(dataFolder, orgId, files, intervals, warn, ledger)
 }
 
 /**
