@@ -16,8 +16,8 @@ interface SpooledEvent {
   readonly file: string
   /** JSON: `event_id`, `recorded_at`, `input`. */
   readonly text: string
-  /** Milliseconds since the epoch; null if unknown. */
-  readonly recordedAt: number | null
+  /** Milliseconds since the epoch. */
+  readonly recordedAt: number
 }
 
 const event = z.looseObject({

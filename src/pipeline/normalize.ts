@@ -182,15 +182,16 @@ export class EarlyBase implements SyncListeners, BaseWork, AsyncDisposable {
 
   async #write(orgId: string, known: Ledger): Promise<BaseFiles> {
     const files = await this.base(orgId)
-    return this.#queue.add(() => this.#writeNow(orgId, known, files))
+    await this.#queue.add(() => this.#writeNow(orgId, known, files))
+    return files
   }
 
   /** Does nothing if a raw file is damaged: only the holder of the ledger may quarantine it. */
-  async #writeNow(orgId: string, known: Ledger, files: BaseFiles): Promise<BaseFiles> {
+  async #writeNow(orgId: string, known: Ledger, base: BaseFiles): Promise<void> {
     this.#due.delete(orgId)
     const only = new Set(this.#complete.get(orgId))
     const { config, world } = this.#context
-    if (world.signal.aborted) return files
+    if (world.signal.aborted) return
     const pointInTime = latestData(config.dataFolder)
     const ledger = new Map(known) // as it is now: more lands while this works
     const findDamaged = async (raw: readonly RawFile[]): Promise<null | []> => {
@@ -198,11 +199,7 @@ export class EarlyBase implements SyncListeners, BaseWork, AsyncDisposable {
       return damaged.length > 0 ? null : []
     }
     const options = baseOptions(this.#context, pointInTime, orgId)
-    await normalize(
-      [{ options: { ...options, ledger, only, findDamaged }, base: files }],
-      this.engine,
-    )
-    return files
+    await normalize([{ options: { ...options, ledger, only, findDamaged }, base }], this.engine)
   }
 
   async #tried(orgId: string, base: Promise<BaseFiles>): Promise<BaseFiles | undefined> {

@@ -6,7 +6,7 @@ import { warner } from '../../lib/world.ts'
 import { knownOrganisations, LedgerFile } from '../../lake/ledger.ts'
 import { readOrganisations } from '../../lake/organisations.ts'
 import { readSpool, removeFromSpool } from '../../lake/hook-spool.ts'
-import { nowThere, originOf } from '../context.ts'
+import { originOf } from '../context.ts'
 import { IntervalRecorder } from '../land/interval-recorder.ts'
 import { LandingDatabase, RawWriter } from '../land/raw-writer.ts'
 import { quarantineDamagedEntities } from '../land/verify-versions.ts'
@@ -63,9 +63,7 @@ export async function landHookEvents(context: EntityLandingContext): Promise<voi
     const events = await readSpool(dataFolder, EVENTS_AT_ONCE)
     if (events.length === 0) return
     const origin = originOf(context, { request: 'hooks', requestId: null })
-    const days = grouped(events.entries(), ([, { recordedAt }]) =>
-      dayOf(recordedAt ?? nowThere(context)),
-    )
+    const days = grouped(events.entries(), ([, { recordedAt }]) => dayOf(recordedAt))
     for (const [day, recorded] of days) {
       const rows = recorded.map(([ordinal, { file, text }]) => ({
         item: redaction.item(RESOURCE, text.trim()),
