@@ -30,7 +30,7 @@ function flattened([name, resource]: readonly [string, string]): BaseEntity {
       select(),
     ]),
     sources: (options) => currentDays(options, (each) => each.resource === resource),
-    prepareAndSelect: async (_database, batch) => {
+    prepareAndSelect: async (batch) => {
       await batch.removeRepeated()
       return select()
     },

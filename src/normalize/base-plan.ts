@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto'
 import { monthOf } from '../lib/days.ts'
-import type { Database } from '../lib/duckdb.ts'
 import type { World } from '../lib/world.ts'
 import type { Interval, Ledger } from '../lake/ledger.ts'
 import type { RawFile } from '../lake/layout.ts'
@@ -49,7 +48,7 @@ export interface BaseEntity {
    * Changes `parsed` as the select needs it, in the order of `BASE_ENTITIES`, and returns the select
    * of the rows of the batch, which may include days that are not due.
    */
-  readonly prepareAndSelect: (database: Database, batch: DayBatch) => Promise<string>
+  readonly prepareAndSelect: (batch: DayBatch) => Promise<string>
 }
 
 /** The current days of intervals. */

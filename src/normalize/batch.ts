@@ -22,28 +22,10 @@ export interface DaySource {
   readonly files: readonly string[]
 }
 
-const RAW = statement('base/steps/raw')
-const RAW_EMPTY = statement('base/steps/raw_empty')
-const SAMPLE = statement('drift/sample')
-const ALL_ITEMS = statement('drift/all_items')
-const READ_BACK = statement('drift/read_back')
-const DIFFERING_ITEMS = statement('drift/unlike_items')
-const NEXT_SHAPE = statement('drift/next_shape')
-const STRANGE = statement('drift/strange')
-const REPEATED_KEYS = statement('base/steps/repeated_keys')
-const REPEATED = statement('drift/repeated')
-const DROP_RAW = 'drop table raw'
-export const DROP_PARSED = 'drop table if exists parsed'
-const DISPLACED = statement('base/steps/displaced')
-const DAYS = statement('base/steps/days')
-
 /** Statements that read a batch, whichever entities are made. */
-export const BATCH_STATEMENTS: readonly string[] = [RAW, REPEATED_KEYS, DISPLACED, DAYS]
-
-/** Statements that find differences from the documentation in a batch. */
-export const FOUND_STATEMENTS: readonly string[] = [
-  ...[SAMPLE, ALL_ITEMS, READ_BACK, DIFFERING_ITEMS, NEXT_SHAPE, STRANGE, REPEATED],
-]
+export const BATCH_STATEMENTS = ['raw', 'repeated_keys', 'displaced', 'days'].map((name) =>
+  statement(`base/steps/${name}`),
+)
 
 /** SQL for the organisation in the path of a file (see `pathSegment`). */
 const ORGANISATION = String.raw`url_decode(regexp_extract(filename, 'org=([^/\\]*)[/\\]date=[^/\\]*[/\\][^/\\]*$', 1))`
@@ -57,48 +39,40 @@ const DAYS_PER_SAMPLE = 8
 /** A shape that no item matches. */
 const NO_SHAPE: ReadShape = { shape: NO_FIELDS, conditions: ['false'], isDocumented: false }
 
-interface ItemsOptions {
-  readonly resource: string
-  readonly days: readonly DaySource[]
-  readonly documented: Documented
-  /** Whether to look for items that may differ from the documentation. */
-  readonly isExamined: boolean
-}
+export const DROP_PARSED = 'drop table if exists parsed'
 
-/** Reads the items of some days of one resource. */
+/** Some days of one resource, whose items are read together. */
 export class DayBatch {
-  readonly #database: Database
-  readonly #dataFolder: string
+  readonly database: Database
   readonly resource: string
-  readonly documented: Documented
   readonly days: readonly DaySource[]
-  readonly #isExamined: boolean
+  readonly documented: Documented
+  readonly #dataFolder: string
   #hasDisplaced = false
 
   constructor(
     database: Database,
     dataFolder: string,
-    { resource, days, documented, isExamined }: ItemsOptions,
+    { resource, days, documented }: Pick<DayBatch, 'resource' | 'days' | 'documented'>,
   ) {
-    this.#database = database
+    this.database = database
     this.#dataFolder = dataFolder
     this.resource = resource
     this.days = days
     this.documented = documented
-    this.#isExamined = isExamined
   }
 
   /**
    * Reads the current versions of the days, once, and creates the tables `parsed`,
-   * `repeated_keys` and, with the items that may differ from the documentation, `strange`.
+   * `repeated_keys` and, if `isExamined`, with the items that may differ from the documentation,
+   * `strange`.
    */
-  async parse(): Promise<void> {
+  async parse(isExamined: boolean): Promise<void> {
     if (this.resource === '') return // a file without days, of an entity of all resources
-    await this.#database.run(DROP_PARSED) // drop it first: it takes the most memory
+    await this.database.run(DROP_PARSED) // drop it first: it takes the most memory
     await this.#read(ORGANISATION, -1)
-    if (this.#isExamined) await this.#findStrange()
-    await this.#database.run(`${parsedSql(this.resource)}; ${DROP_RAW}`)
-    await this.#findDisplaced()
+    if (isExamined) await this.#findStrange()
+    await this.#parseRaw()
   }
 
   /**
@@ -109,27 +83,29 @@ export class DayBatch {
     if (!this.#hasDisplaced || !isAnalytics(this.resource)) return null
     const [key = 'date'] = keysOf(this.documented.get('$'))
     const isNamed = ITEMS[this.resource]?.key !== undefined ? "row_key <> ''" : 'true'
-    return fill(REPEATED, { path: literal(`$.${key}`), is_named: isNamed })
+    return fill(statement('drift/repeated'), { path: literal(`$.${key}`), is_named: isNamed })
   }
 
   /** Removes all but the day's last item of each key from `parsed`. */
   async removeRepeated(): Promise<void> {
-    if (this.#hasDisplaced) await this.#database.run(DISPLACED)
+    if (this.#hasDisplaced) await this.database.run(statement('base/steps/displaced'))
     this.#hasDisplaced = false
   }
 
   /** Adds the earlier versions to `parsed`, each with its file name in the column `org_id`. */
   async parseEarlier(): Promise<void> {
     await this.#read(FILE_NAME, 0, -1)
-    const insert = parsedSql(this.resource, 'insert into parsed by name')
-    await this.#database.run(`${insert}; ${DROP_RAW}`)
-    await this.#findDisplaced()
+    await this.#parseRaw('insert into parsed by name')
     await this.removeRepeated()
   }
 
   /** The select of the rows of the days; a day without any is one row. */
   daysSql(select: string): string {
-    return fill(DAYS, { select, resource: literal(this.resource), ...daysIn(this.days) })
+    return fill(statement('base/steps/days'), {
+      select,
+      resource: literal(this.resource),
+      ...daysIn(this.days),
+    })
   }
 
   /**
@@ -138,27 +114,30 @@ export class DayBatch {
    */
   async #findStrange(): Promise<void> {
     const [first = NO_SHAPE, ...others] = await this.#shapesServed()
-    const readBack = (into: string, items: string, at: number, shape: ReadShape): string =>
-      fill(READ_BACK, {
+    const readBack = (into: string, items: string, at: number, shape: ReadShape): Promise<void> => {
+      const values = {
         into,
         items,
         shape: literal(JSON.stringify(shape.shape)),
         conditions: ['true', ...shape.conditions].join(' and '),
         alike: String(shape.isDocumented ? 0 : at + 1),
-      })
-    await this.#database.run(readBack('compared', ALL_ITEMS, 0, first))
-    for (const [at, shape] of others.entries()) {
-      if ((await this.#database.table(`from (${DIFFERING_ITEMS}) limit 1`)).rows.length === 0) break
-      await this.#database.run(readBack('compared_next', DIFFERING_ITEMS, at + 1, shape))
-      await this.#database.run(NEXT_SHAPE)
+      }
+      return this.database.run(fill(statement('drift/read_back'), values))
     }
-    await this.#database.run(STRANGE)
+    await readBack('compared', statement('drift/all_items'), 0, first)
+    const differing = statement('drift/unlike_items')
+    for (const [at, shape] of others.entries()) {
+      if (!(await hasRows(this.database, `from (${differing})`))) break
+      await readBack('compared_next', differing, at + 1, shape)
+      await this.database.run(statement('drift/next_shape'))
+    }
+    await this.database.run(statement('drift/strange'))
   }
 
-  async #findDisplaced(): Promise<void> {
-    await this.#database.run(REPEATED_KEYS)
-    const { rows } = await this.#database.table('from repeated_keys limit 1')
-    this.#hasDisplaced = rows.length > 0
+  async #parseRaw(into?: string): Promise<void> {
+    await this.database.run(`${parsedSql(this.resource, into)}; drop table raw`)
+    await this.database.run(statement('base/steps/repeated_keys'))
+    this.#hasDisplaced = await hasRows(this.database, 'from repeated_keys')
   }
 
   /** The shapes that items are served in, the most frequent first. */
@@ -173,7 +152,7 @@ export class DayBatch {
     })
     const days = this.days.filter((_, at) => at % DAYS_PER_SAMPLE === 0)
     const values = { fields: fields.join(', '), ...daysIn(days) }
-    const { rows } = await this.#database.table(fill(SAMPLE, values))
+    const { rows } = await this.database.table(fill(statement('drift/sample'), values))
     return rows.flatMap(([keys, found]) => {
       const sample: Sample = new Map(
         kinds.flatMap((kind, at) => {
@@ -194,10 +173,17 @@ export class DayBatch {
       const folder = rawFolder(this.#dataFolder, orgId, resource, day)
       return files.slice(from, to).map((file) => join(folder, file))
     })
-    const isEmpty = paths.length === 0
-    const read = (): string => fill(RAW, { org_id: orgIdSql, rows: rowsSql(paths) })
-    await this.#database.run(isEmpty ? RAW_EMPTY : read())
+    const raw = statement('base/steps/raw')
+    await this.database.run(
+      paths.length === 0
+        ? statement('base/steps/raw_empty')
+        : fill(raw, { org_id: orgIdSql, rows: rowsSql(paths) }),
+    )
   }
+}
+
+export async function hasRows(database: Database, select: string): Promise<boolean> {
+  return (await database.table(`${select} limit 1`)).rows.length > 0
 }
 
 /** SQL lists of the organisations and the dates of days. */
@@ -215,8 +201,6 @@ export const MACROS = ['lake/macros', 'base/_numbers', 'base/_macros', 'drift/ma
   .map(statement)
   .join(';\n')
 
-const PARSED = statement('base/steps/parsed')
-
 /** Makes the table `parsed` of the items in `raw`. */
 export function parsedSql(
   resource: string,
@@ -224,7 +208,7 @@ export function parsedSql(
 ): string {
   const read = ITEMS[resource]
   if (read === undefined) throw new RangeError(`there are no items of ${resource}`)
-  return fill(PARSED, {
+  return fill(statement('base/steps/parsed'), {
     into,
     shape: literal(JSON.stringify(read.item)),
     // an analytics day that is fetched again is a separate version

@@ -1,6 +1,6 @@
 import { identifier, listLiteral, literal, type Database } from '../lib/duckdb.ts'
 import { statement, fill } from '../lib/package.ts'
-import { BATCH_STATEMENTS, FOUND_STATEMENTS, type DayBatch, MACROS, parsedSql } from './batch.ts'
+import { BATCH_STATEMENTS, hasRows, MACROS, parsedSql, type DayBatch } from './batch.ts'
 import {
   isFieldType,
   keysOf,
@@ -12,22 +12,12 @@ import {
 } from './documented.ts'
 import { currentDays, digestOfStatements, type BaseEntity } from './base-plan.ts'
 
-const FIELDS = statement('drift/fields')
-const OBJECTS_ITEM = statement('drift/objects_item')
-const OBJECTS_PART = statement('drift/objects_part')
-const OBJECTS_ELEMENTS = statement('drift/objects_elements')
-const SHAPES = statement('drift/shapes')
-const CANDIDATES = statement('drift/candidates')
-const FINDINGS = statement('drift/findings')
-const NO_FINDINGS = statement('drift/no_findings')
-const OVERFLOWS = statement('drift/overflows')
-const SERVED = statement('drift/served')
-const SERVED_WHOLE = statement('drift/served_whole')
-const SERVED_NOTHING = statement('drift/served_nothing')
-const CANDIDATE_OBJECTS = statement('drift/candidate_objects')
-const EXPECTED = statement('drift/expected')
-const ITEMS = statement('drift/items')
-const STRANGE_SIZES = statement('drift/strange_sizes')
+/** The statements in `sql/drift` that decide the rows. */
+const STATEMENTS = [
+  ...['sample', 'all_items', 'read_back', 'unlike_items', 'next_shape', 'strange', 'repeated'],
+  ...['expected', 'items', 'objects_item', 'objects_part', 'objects_elements', 'shapes'],
+  ...['candidates', 'candidate_objects', 'served', 'served_whole', 'findings', 'overflows'],
+]
 
 /** Types whose numbers are checked for whether base reads them exactly. */
 const NUMBER_TYPES: readonly FieldType[] = ['integer', 'decimal', 'number']
@@ -48,31 +38,27 @@ export const SCHEMA_DRIFT: BaseEntity = {
   resource: null,
   errorLabel: 'schema_drift',
   statementsDigest: digestOfStatements(() => [
-    ...[MACROS, ...BATCH_STATEMENTS, ...FOUND_STATEMENTS, EXPECTED, ITEMS],
-    ...[OBJECTS_ITEM, OBJECTS_PART, OBJECTS_ELEMENTS, SHAPES, CANDIDATES, CANDIDATE_OBJECTS],
-    ...[SERVED, SERVED_WHOLE, FINDINGS, OVERFLOWS, parsedSql('users')],
+    ...[MACROS, ...BATCH_STATEMENTS, ...STATEMENTS.map((name) => statement(`drift/${name}`))],
+    parsedSql('users'),
     shapesSql('$', new Map([['count', { type: 'integer', isPromised: true, isKey: true }]])),
   ]),
   sources: (options) => currentDays(options, ({ status }) => status === 'landed'),
-  prepareAndSelect: async (database, batch) => {
-    if (batch.days.length === 0) return batch.daysSql(NO_FINDINGS)
+  prepareAndSelect: async (batch) => {
+    const { database } = batch
+    const nothing = statement('drift/no_findings')
+    if (batch.days.length === 0) return batch.daysSql(nothing)
     const strange = await strangeItems(database)
     const repeated = batch.repeatedSql()
-    const hasLarge = await hasLargeNumbers(database)
-    if (strange.bytes > 0) await makeCandidates(database, batch, strange)
+    const hasLarge = await hasRows(database, 'select 1 from parsed where has_large_numbers')
+    if (strange.bytes > 0) await makeCandidates(batch, strange)
     return batch.daysSql(
       union([
-        strange.bytes > 0 ? await findingsSql(database) : NO_FINDINGS,
-        ...(hasLarge ? [`from (${OVERFLOWS})`] : []),
+        strange.bytes > 0 ? await findingsSql(database) : nothing,
+        ...(hasLarge ? [`from (${statement('drift/overflows')})`] : []),
         ...(repeated === null ? [] : [`from (${repeated})`]),
       ]),
     )
   },
-}
-
-async function hasLargeNumbers(database: Database): Promise<boolean> {
-  const { rows } = await database.table('select 1 from parsed where has_large_numbers limit 1')
-  return rows.length > 0
 }
 
 /** Up to this size, or if all items are short, items are read once, into a table. */
@@ -88,7 +74,7 @@ interface Strange {
 }
 
 async function strangeItems(database: Database): Promise<Strange> {
-  const { rows } = await database.table(STRANGE_SIZES)
+  const { rows } = await database.table(statement('drift/strange_sizes'))
   const [bytes, longest, hasUnlike] = rows[0] ?? []
   return {
     bytes: Number(bytes ?? 0),
@@ -99,13 +85,12 @@ async function strangeItems(database: Database): Promise<Strange> {
 
 /** Creates `candidates` from the items that may differ from the documentation. */
 async function makeCandidates(
-  database: Database,
-  { resource, documented }: Pick<DayBatch, 'resource' | 'documented'>,
+  { database, resource, documented }: DayBatch,
   { isReadOnce, hasUnlike }: Strange,
 ): Promise<void> {
   if (documented.size === 0) throw new Error(`nothing of ${resource} is in drift/expected.sql`)
   const relation = isReadOnce ? 'table gathered_items' : 'view items'
-  await database.run(fill(ITEMS, { relation }))
+  await database.run(fill(statement('drift/items'), { relation }))
   if (isReadOnce) await database.run('create or replace temp view items as from gathered_items')
   const shapes = [...documented].flatMap(([object, fields]) =>
     fields.get('')?.type === 'any' || (object !== '$' && !hasUnlike)
@@ -113,13 +98,13 @@ async function makeCandidates(
       : [shapesSql(object, fields)],
   )
   await database.run(`create or replace temp table shapes as ${union(shapes)}`)
-  await database.run(fill(CANDIDATES, { resource: literal(resource) }))
+  await database.run(fill(statement('drift/candidates'), { resource: literal(resource) }))
 }
 
 /** Reads the documented fields of each resource; creates the table that findings need. */
 export async function readDocumented(database: Database): Promise<ReadonlyMap<string, Documented>> {
-  await database.run(EXPECTED)
-  const { rows } = await database.table(FIELDS)
+  await database.run(statement('drift/expected'))
+  const { rows } = await database.table(statement('drift/fields'))
   const all = new Map<string, Map<string, Map<string, Field>>>()
   for (const [resource, object, field, type, isPromised, isKey] of rows) {
     if (typeof resource !== 'string' || typeof object !== 'string') continue
@@ -142,7 +127,8 @@ interface Candidate {
 
 async function findingsSql(database: Database): Promise<string> {
   const candidates = new Map<string, Candidate>()
-  for (const [object, key, place] of (await database.table(CANDIDATE_OBJECTS)).rows) {
+  for (const [object, key, place] of (await database.table(statement('drift/candidate_objects')))
+    .rows) {
     if (typeof object !== 'string' || typeof place !== 'string') continue
     const candidate = candidates.get(object) ?? {
       keys: new Set(),
@@ -163,11 +149,13 @@ async function findingsSql(database: Database): Promise<string> {
       pointers: listLiteral([...keys].map(pointer)),
     }
     return [
-      ...(keys.size === 0 ? [] : [fill(SERVED, values)]),
-      ...(isItself ? [fill(SERVED_WHOLE, values)] : []),
+      ...(keys.size === 0 ? [] : [fill(statement('drift/served'), values)]),
+      ...(isItself ? [fill(statement('drift/served_whole'), values)] : []),
     ]
   })
-  return fill(FINDINGS, { served: union([SERVED_NOTHING, ...served]) })
+  return fill(statement('drift/findings'), {
+    served: union([statement('drift/served_nothing'), ...served]),
+  })
 }
 
 /** The key as a JSON pointer. */
@@ -184,7 +172,7 @@ function shapesSql(object: string, fields: Fields): string {
     number: `numbers.${identifier(field)}`,
     type,
   }))
-  return fill(SHAPES, {
+  return fill(statement('drift/shapes'), {
     object: literal(object),
     // an item is an object, or none
     own_type:
@@ -230,9 +218,9 @@ function bits(conditions: readonly string[], otherwise: boolean): string {
 }
 
 function objectsSql(object: string): string {
-  if (object === '$') return OBJECTS_ITEM
-  const template = /\[\]|\*/.test(object) ? OBJECTS_ELEMENTS : OBJECTS_PART
-  return fill(template, { path: literal(object.replaceAll('[]', '[*]')) })
+  if (object === '$') return statement('drift/objects_item')
+  const name = /\[\]|\*/.test(object) ? 'objects_elements' : 'objects_part'
+  return fill(statement(`drift/${name}`), { path: literal(object.replaceAll('[]', '[*]')) })
 }
 
 function union(selects: readonly string[]): string {

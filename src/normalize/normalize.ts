@@ -259,12 +259,11 @@ async function makeParts(
     resource,
     days: group.flatMap((month) => month.days),
     documented: documented.get(resource) ?? new Map<string, Fields>(),
-    isExamined: due.has(SCHEMA_DRIFT),
   })
-  await withPlace(`items of ${resource}`, months, () => batch.parse())
+  await withPlace(`items of ${resource}`, months, () => batch.parse(due.has(SCHEMA_DRIFT)))
   for (const entity of BASE_ENTITIES.filter((each) => due.has(each))) {
     await withPlace(entity.errorLabel, months, async () => {
-      const select = await entity.prepareAndSelect(database, batch)
+      const select = await entity.prepareAndSelect(batch)
       const own = due.get(entity) ?? []
       // another group may complete a file, on another connection
       if (own.some((task) => task.parts.size > 1)) {

@@ -1,4 +1,4 @@
-import { identifier, literal, type Database } from '../lib/duckdb.ts'
+import { identifier, literal } from '../lib/duckdb.ts'
 import { rawFolder, versionTime } from '../lake/layout.ts'
 import { versionsIn, versionsUpTo } from '../lake/raw-days.ts'
 import { isAnalytics, isFieldset, isList, RESOURCES, type Shape } from '../lake/resources.ts'
@@ -10,13 +10,6 @@ import {
   type BaseEntity,
   type NormalizeOptions,
 } from './base-plan.ts'
-
-const VERSIONS = statement('restatements/versions')
-const CURRENT = statement('restatements/current')
-const SERVED_TABLE = statement('restatements/served_table')
-const SERVED = statement('restatements/served')
-const CHANGES = statement('restatements/changes')
-const NO_CHANGES = statement('restatements/no_changes')
 
 type Compared = (typeof COMPARED)[number]
 
@@ -42,23 +35,30 @@ export const RESTATEMENTS: BaseEntity = {
   resource: null,
   errorLabel: 'restatements',
   statementsDigest: digestOfStatements(() => [
-    ...[MACROS, ...BATCH_STATEMENTS, VERSIONS, CURRENT, SERVED_TABLE, CHANGES],
+    ...[MACROS, ...BATCH_STATEMENTS],
+    ...['versions', 'current', 'served_table', 'changes'].map(ownStatement),
     ...COMPARED.flatMap((each) => [parsedSql(each.resource), servedSql(each, '')]),
   ]),
   sources: restatedDays,
-  prepareAndSelect: async (database, batch) => {
+  prepareAndSelect: async (batch) => {
+    const { database } = batch
     await batch.removeRepeated()
     const restated = batch.days.filter(isRestated)
     const { orgId } = restated[0] ?? {} // all are of one: see `groupsOf`
-    if (orgId === undefined) return batch.daysSql(NO_CHANGES)
-    await prepare(database, restated)
-    await database.run(CURRENT)
+    if (orgId === undefined) return batch.daysSql(ownStatement('no_changes'))
+    await database.rows(ownStatement('versions'), { rows: JSON.stringify(versionRows(restated)) })
+    await database.run(ownStatement('served_table'))
+    await database.run(ownStatement('current'))
     await batch.parseEarlier()
     for (const entity of COMPARED.filter(({ resource }) => resource === batch.resource)) {
       await database.run(servedSql(entity, orgId))
     }
-    return batch.daysSql(fill(CHANGES, { org_id: literal(orgId) }))
+    return batch.daysSql(fill(ownStatement('changes'), { org_id: literal(orgId) }))
   },
+}
+
+function ownStatement(name: string): string {
+  return statement(`restatements/${name}`)
 }
 
 function restatedDays({ dataFolder, orgId, ledger }: NormalizeOptions): DaySource[] {
@@ -71,8 +71,8 @@ function restatedDays({ dataFolder, orgId, ledger }: NormalizeOptions): DaySourc
   return days
 }
 
-async function prepare(database: Database, days: readonly DaySource[]): Promise<void> {
-  const rows = days.flatMap(({ day, files }) =>
+function versionRows(days: readonly DaySource[]) {
+  return days.flatMap(({ day, files }) =>
     files.map((file, index) => ({
       activity_date: day,
       file,
@@ -81,14 +81,12 @@ async function prepare(database: Database, days: readonly DaySource[]): Promise<
       fetched_at: new Date(versionTime(file)).toISOString(),
     })),
   )
-  await database.rows(VERSIONS, { rows: JSON.stringify(rows) })
-  await database.run(SERVED_TABLE)
 }
 
 function servedSql(entity: Compared, orgId: string): string {
   const { name, metrics } = entity
   const columns = [...metrics].map(([metric, column]) => `${column} as ${identifier(metric)}`)
-  return fill(SERVED, {
+  return fill(ownStatement('served'), {
     key: keySql(entity, orgId),
     metrics: columns.join(', '),
     names: [...metrics.keys()].map(identifier).join(', '),
