@@ -1,15 +1,16 @@
-import { identifier, literal } from '../lib/duckdb.ts'
+import { identifier, literal, type Database } from '../lib/duckdb.ts'
+import { statement } from '../lib/package.ts'
 import { isFieldset, isList, type Fieldset, type Shape } from '../lake/resources.ts'
 
 /** The documented type of a field, as named in `sql/drift/expected.sql`. */
 export type FieldType = keyof typeof SCALARS | 'array' | 'object'
 
-export function isFieldType(value: unknown): value is FieldType {
+function isFieldType(value: unknown): value is FieldType {
   const type = String(value)
   return Object.hasOwn(SCALARS, type) || type === 'array' || type === 'object'
 }
 
-export interface Field {
+interface Field {
   readonly type: FieldType
   /** Whether every object of its kind must have it. */
   readonly isPromised: boolean
@@ -43,6 +44,22 @@ const SCALARS = {
   boolean: 'BOOLEAN',
   any: 'JSON',
 } as const
+
+/** Reads the documented fields of each resource; creates the table that findings need. */
+export async function readDocumented(database: Database): Promise<ReadonlyMap<string, Documented>> {
+  await database.run(statement('drift/expected'))
+  const { rows } = await database.table(statement('drift/fields'))
+  const all = new Map<string, Map<string, Map<string, Field>>>()
+  for (const [resource, object, field, type, isPromised, isKey] of rows) {
+    if (typeof resource !== 'string' || typeof object !== 'string') continue
+    if (typeof field !== 'string' || !isFieldType(type)) continue
+    const documented = all.get(resource) ?? new Map<string, Map<string, Field>>()
+    const fields = documented.get(object) ?? new Map<string, Field>()
+    all.set(resource, documented.set(object, fields))
+    fields.set(field, { type, isPromised: isPromised === true, isKey: isKey === true })
+  }
+  return all
+}
 
 /** The fields of the first object of each kind within an item, in their order. */
 export type Sample = ReadonlyMap<string, readonly string[]>

@@ -1,15 +1,7 @@
 import { identifier, listLiteral, literal, type Database } from '../lib/duckdb.ts'
 import { statement, fill } from '../lib/package.ts'
 import { BATCH_STATEMENTS, hasRows, MACROS, parsedSql, type DayBatch } from './batch.ts'
-import {
-  isFieldType,
-  keysOf,
-  NO_FIELDS,
-  type Documented,
-  type Field,
-  type Fields,
-  type FieldType,
-} from './documented.ts'
+import { keysOf, NO_FIELDS, type Fields, type FieldType } from './documented.ts'
 import { currentDays, digestOfStatements, type BaseEntity } from './base-plan.ts'
 
 /** The statements in `sql/drift` that decide the rows. */
@@ -99,22 +91,6 @@ async function makeCandidates(
   )
   await database.run(`create or replace temp table shapes as ${union(shapes)}`)
   await database.run(fill(statement('drift/candidates'), { resource: literal(resource) }))
-}
-
-/** Reads the documented fields of each resource; creates the table that findings need. */
-export async function readDocumented(database: Database): Promise<ReadonlyMap<string, Documented>> {
-  await database.run(statement('drift/expected'))
-  const { rows } = await database.table(statement('drift/fields'))
-  const all = new Map<string, Map<string, Map<string, Field>>>()
-  for (const [resource, object, field, type, isPromised, isKey] of rows) {
-    if (typeof resource !== 'string' || typeof object !== 'string') continue
-    if (typeof field !== 'string' || !isFieldType(type)) continue
-    const documented = all.get(resource) ?? new Map<string, Map<string, Field>>()
-    const fields = documented.get(object) ?? new Map<string, Field>()
-    all.set(resource, documented.set(object, fields))
-    fields.set(field, { type, isPromised: isPromised === true, isKey: isKey === true })
-  }
-  return all
 }
 
 /** Where objects of one kind have to be examined. */

@@ -7,8 +7,7 @@ import { messageOf } from '../lib/errors.ts'
 import { processLimits } from '../lib/machine.ts'
 import { spillFolder } from '../lib/spill.ts'
 import { MACROS } from './batch.ts'
-import type { Documented } from './documented.ts'
-import { readDocumented } from './drift.ts'
+import { readDocumented, type Documented } from './documented.ts'
 
 /** A connection, the folder for intermediate files, and the documented fields. */
 export interface Worker {
