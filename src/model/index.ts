@@ -5,7 +5,7 @@ export { buildAndPublish, planOfBuild, type BuildResult, type PlannedModel } fro
 export type { BuildOptions, SparkEngine } from './shared/context.ts'
 export type { CheckResult } from './shared/checks.ts'
 export { loadProject } from './project/project.ts'
-export { loadMetrics } from './project/read-metrics.ts'
+export { loadMetrics } from './project/metrics.ts'
 export { seedLines } from './project/seeds.ts'
 export { createFactViews } from './engines/fact-views.ts'
 export type { Column, ModelNode, Project } from './project/types.ts'

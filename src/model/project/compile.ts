@@ -1,6 +1,6 @@
 import { seedSql } from './seeds.ts'
 import type { z } from 'zod'
-import { ProjectError, requireKnown, type Place, unknownName } from './errors.ts'
+import { known, ProjectError, requireKnown, type Place } from './errors.ts'
 import { referenceOf } from './properties.ts'
 import { inOrder } from './select.ts'
 import { mergeSettings, testSettings } from './settings.ts'
@@ -119,8 +119,7 @@ function seedNode(seed: Seed): ModelNode {
 
 function snapshotNode(snapshot: Snapshot, { models }: ProjectNames): ModelNode {
   const { of, rule, config, place } = snapshot
-  const relation = models.get(of)
-  if (relation === undefined) throw unknownName(place, 'model', of, models.keys())
+  const relation = known(place, 'model', of, models)
   const settings = { ...config, materialized: 'snapshot' } as const
   const statements = { preHooks: [], sql: `select * from ${relation}` }
   return { ...nodeOf(snapshot, settings, statements), snapshot: rule, dependsOn: [of] }
@@ -202,10 +201,10 @@ function needSql(rendered: Rendered, file: string): string {
 }
 
 function refuseUnknownTargets(models: readonly Pick<Model, 'name' | 'tests'>[]): void {
-  const known = models.map((model) => model.name)
+  const names = models.map((model) => model.name)
   for (const test of models.flatMap((model) => model.tests)) {
     const name = referenceOf(test.arguments)?.model
-    if (name !== undefined) requireKnown(test.place, 'model', name, known)
+    if (name !== undefined) requireKnown(test.place, 'model', name, names)
   }
 }
 
@@ -218,11 +217,8 @@ function refuseUnknownTargets(models: readonly Pick<Model, 'name' | 'tests'>[]):
  */
 function unitTestNode(test: UnitTest, models: readonly Model[], names: ProjectNames): UnitTestNode {
   const { name, description, expect, place } = test
-  const model = models.find((each) => each.name === test.model)
-  if (model === undefined) {
-    const known = models.map((each) => each.name)
-    throw unknownName(place, 'model', test.model, known)
-  }
+  const byName = new Map(models.map((each) => [each.name, each]))
+  const model = known(place, 'model', test.model, byName)
   const given = test.given.map(({ input, rows }): GivenRows => ({
     input: input.text,
     alias: aliasOf(input.name),
@@ -243,13 +239,9 @@ function unitTestNode(test: UnitTest, models: readonly Model[], names: ProjectNa
 
 /** The relation that the given rows replace. */
 function replacedBy({ kind, name }: UnitTestInput, names: ProjectNames, place: Place): string {
-  if (kind === 'ref') {
-    const relation = names.models.get(name)
-    if (relation === undefined) throw unknownName(place, 'model', name, names.models.keys())
-    return relation
-  }
-  const known = [...names.sources].flatMap(([each, tables]) => tables.map((t) => `${each}.${t}`))
-  requireKnown(place, 'source', name, known)
+  if (kind === 'ref') return known(place, 'model', name, names.models)
+  const tables = [...names.sources].flatMap(([each, own]) => own.map((table) => `${each}.${table}`))
+  requireKnown(place, 'source', name, tables)
   const [source = '', table = ''] = name.split('.')
   return names.sourceSql(source, table)
 }

@@ -43,6 +43,18 @@ export function unknownName(
   return new ProjectError(place, `unknown ${what} '${name}'`, { hint: suggestion(name, known) })
 }
 
+/** The value of a name. @throws ProjectError, as `unknownName` makes it, for an unknown name. */
+export function known<T>(
+  place: Place,
+  what: string,
+  name: string,
+  values: ReadonlyMap<string, T>,
+): T {
+  const value = values.get(name)
+  if (value === undefined) throw unknownName(place, what, name, values.keys())
+  return value
+}
+
 /** @throws ProjectError, as `unknownName` makes it, for a name that is not among the known ones. */
 export function requireKnown(
   place: Place,

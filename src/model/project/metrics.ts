@@ -1,57 +1,72 @@
-import { z } from 'zod'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { known, ProjectError, requireKnown, type Place } from './errors.ts'
+import { keyOfTest } from './properties.ts'
+import { metricsShape, type Measure, type Metric } from './shapes.ts'
+import type { Model } from './types.ts'
+import { readYaml } from './yaml.ts'
 
-const name = z
-  .string()
-  .regex(/^[a-z][a-z0-9_]*$/, 'a name consists of lower case letters, digits and _')
-const sentence = z
-  .string()
-  .trim()
-  .regex(/^[A-Z`].*\.$/s, 'write a sentence, with a full stop')
-/** The kinds of expressions: a sum, a distinct count, a percentile. */
-export const AGGREGATE =
-  /^(?:(sum)\((.+)\)|(count)\(distinct (.+)\)|(percentile_cont)\((0\.\d+)\) within group \(order by (.+)\))$/s
+const METRICS_FILE = 'metrics.yml'
 
-const described = {
-  name,
-  label: z.string().trim().min(1),
-  unit: z.string().trim().min(1),
-  description: sentence,
-  /** A common mistake in using it. */
-  mistake: sentence,
+/**
+ * The metrics of a project, which a build has verified; none without the file.
+ *
+ * @throws ProjectError with file and line for an invalid file.
+ */
+export async function loadMetrics(folder: string): Promise<Metric[]> {
+  return (await parseMetrics(folder))?.value.metrics ?? []
 }
 
-const measure = z.strictObject({
-  type: z.literal('measure'),
-  ...described,
-  model: name,
-  /** The key columns of the model. */
-  grain: z.array(name).min(1),
-  time: name,
-  expression: z
-    .string()
-    .trim()
-    .regex(
-      AGGREGATE,
-      'write sum(…), count(distinct …) or percentile_cont(0.…) within group (order by …)',
-    ),
-  /** Whether the metric of a period is computed from all its rows, or from those of its last day. */
-  period: z.enum(['whole', 'last_day']).default('whole'),
-  /** Columns of the grain over which results may be summed. */
-  adds_up_over: z.array(name),
-})
+/**
+ * Reads the metrics of a project and verifies them against its models; none without the file.
+ *
+ * @throws ProjectError with file and line for an unknown model, column or metric, a metric that
+ * is defined twice, a grain that is not the model's, and a ratio of ratios.
+ */
+export async function readMetrics(folder: string, models: readonly Model[]): Promise<Metric[]> {
+  const parsed = await parseMetrics(folder)
+  if (parsed === null) return []
+  const { metrics } = parsed.value
+  const names = metrics.map((each) => each.name)
+  const measures = metrics.filter(({ type }) => type === 'measure').map((each) => each.name)
+  for (const [index, metric] of metrics.entries()) {
+    const placeOf = (...key: string[]): Place => parsed.placeOf('metrics', index, ...key)
+    if (names.indexOf(metric.name) < index) {
+      throw new ProjectError(placeOf(), `metric '${metric.name}' is defined twice`)
+    }
+    if (metric.type === 'measure') verifyMeasure(metric, models, placeOf)
+    else {
+      requireKnown(placeOf('numerator'), 'measure', metric.numerator, measures)
+      requireKnown(placeOf('denominator'), 'measure', metric.denominator, measures)
+    }
+  }
+  return metrics
+}
 
-const ratio = z.strictObject({
-  type: z.literal('ratio'),
-  ...described,
-  numerator: name,
-  denominator: name,
-})
+async function parseMetrics(folder: string) {
+  if (!existsSync(join(folder, METRICS_FILE))) return null
+  return await readYaml(folder, METRICS_FILE, metricsShape)
+}
 
-/** `metrics.yml`: the definitions of metrics on the marts. */
-export const metricsShape = z.strictObject({
-  metrics: z.array(z.discriminatedUnion('type', [measure, ratio])).min(1),
-})
-
-export type Measure = Readonly<z.output<typeof measure>>
-type Ratio = Readonly<z.output<typeof ratio>>
-export type Metric = Measure | Ratio
+function verifyMeasure(
+  metric: Measure,
+  models: readonly Model[],
+  placeOf: (key: string) => Place,
+): void {
+  const byName = new Map(models.map((model) => [model.name, model]))
+  const model = known(placeOf('model'), 'model', metric.model, byName)
+  const columns = model.columns.map((each) => each.name)
+  requireKnown(placeOf('time'), 'column', metric.time, columns)
+  const keys = model.tests
+    .map((test) => [...keyOfTest(test)].sort().join(', '))
+    .filter((key) => key !== '')
+  const grain = [...metric.grain].sort().join(', ')
+  if (!keys.includes(grain)) {
+    const tested = `The keys that its yml tests: ${keys.join('; ')}.`
+    const hint = keys.length === 0 ? 'Its yml tests no key.' : tested
+    throw new ProjectError(placeOf('grain'), `${grain} is not a key of ${model.name}`, { hint })
+  }
+  for (const column of metric.adds_up_over) {
+    requireKnown(placeOf('adds_up_over'), 'column of the grain', column, metric.grain)
+  }
+}

@@ -4,7 +4,7 @@ import { allOrThrow } from '../../lib/concurrency.ts'
 import { orIfMissing } from '../../lib/files.ts'
 import { readDocs, readYaml } from './yaml.ts'
 import { ProjectError, requireKnown, unknownName } from './errors.ts'
-import { readMetrics } from './read-metrics.ts'
+import { readMetrics } from './metrics.ts'
 import { notesIn, type DescribedFile, type Note } from './properties.ts'
 import { seedsOf, type SeedChoice } from './seeds.ts'
 import {

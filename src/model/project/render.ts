@@ -1,5 +1,5 @@
 import { AppError, messageOf } from '../../lib/errors.ts'
-import { ProjectError, requireKnown, unknownName, type Place } from './errors.ts'
+import { known, ProjectError, requireKnown, unknownName, type Place } from './errors.ts'
 import { plain } from './tags.ts'
 import { PRINT, type ParsedTemplate } from './template.ts'
 
@@ -72,8 +72,7 @@ function callsIn(file: string, names: Names) {
     ref: (line: number, ...args: unknown[]): string => {
       const place = { file, line }
       const [name = ''] = texts(args, 1, place, "ref('model')")
-      const relation = names.models.get(name)
-      if (relation === undefined) throw unknownName(place, 'model', name, names.models.keys())
+      const relation = known(place, 'model', name, names.models)
       if (!refLines.has(name)) refLines.set(name, line)
       return relation
     },
@@ -81,8 +80,7 @@ function callsIn(file: string, names: Names) {
     source: (line: number, ...args: unknown[]): string => {
       const place = { file, line }
       const [source = '', table = ''] = texts(args, 2, place, "source('source', 'table')")
-      const tables = names.sources.get(source)
-      if (tables === undefined) throw unknownName(place, 'source', source, names.sources.keys())
+      const tables = known(place, 'source', source, names.sources)
       requireKnown(place, `table of source '${source}'`, table, tables)
       sources.add(`${source}.${table}`)
       return names.sourceSql(source, table)

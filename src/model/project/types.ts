@@ -1,10 +1,10 @@
 import type { FreshnessLimits } from '../../lib/days.ts'
 import type { DocBlock } from './yaml.ts'
 import type { Place } from './errors.ts'
-import type { Metric } from './metrics.ts'
 import type {
   ExposureProperties,
   Fixture,
+  Metric,
   SeedType,
   SnapshotConfig,
   TestArguments,

@@ -4,7 +4,7 @@ import type { z } from 'zod'
 import { UsageError } from '../../lib/errors.ts'
 import { isMissing } from '../../lib/files.ts'
 import { readYamlText, YamlError, type YamlDocument } from '../../lib/yaml.ts'
-import { ProjectError, type Place, unknownName } from './errors.ts'
+import { known, ProjectError, type Place } from './errors.ts'
 
 export interface YamlFile<T> {
   readonly value: T
@@ -142,11 +142,9 @@ function described(text: string, blocks: readonly DocBlock[], place: Place): str
     const problem = "a description must not contain a tag other than {{ doc('name') }}"
     throw new ProjectError(place, problem)
   }
+  const texts = new Map(blocks.map((block) => [block.name, block.text]))
   return text.replaceAll(CALL, (_, single: string | undefined, double: string | undefined) => {
     const name = single ?? double ?? ''
-    const block = blocks.find((each) => each.name === name)
-    if (block !== undefined) return block.text
-    const known = blocks.map((each) => each.name)
-    throw unknownName(place, 'doc block', name, known)
+    return known(place, 'doc block', name, texts)
   })
 }

@@ -1,5 +1,5 @@
 import { dump } from 'js-yaml'
-import { AGGREGATE, type Measure, type Metric } from '../../../src/model/project/metrics.ts'
+import { AGGREGATE, type Measure, type Metric } from '../../../src/model/project/shapes.ts'
 import { project } from '../alone.ts'
 
 /** The aggregate of the rows of a mart. */
