@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { ProjectError } from '../../src/model/project/errors.ts'
-import { readMacros, readTemplate } from '../../src/model/project/template.ts'
-import { render, type Names, type Rendered } from '../../src/model/project/render.ts'
+import {
+  readMacros,
+  readTemplate,
+  render,
+  type Names,
+  type Rendered,
+} from '../../src/model/project/template.ts'
 
 const names: Names = {
   self: 'main.fct_day',

@@ -4,9 +4,8 @@ import { known, ProjectError, requireKnown, type Place } from './errors.ts'
 import { referenceOf } from './properties.ts'
 import { inOrder } from './select.ts'
 import { mergeSettings, testSettings } from './settings.ts'
-import { render, type Names, type Rendered } from './render.ts'
 import { modelConfigShape, testConfigShape, type UnitTestInput } from './shapes.ts'
-import { readTemplate } from './template.ts'
+import { readTemplate, render, type Names, type Rendered } from './template.ts'
 import type {
   Described,
   Statements,
