@@ -54,7 +54,8 @@ export async function buildAndPublish(options: BuildOptions): Promise<BuildResul
     ...options,
     warn: warner({ emit }, 'damage'),
     report: (outcome) => {
-      outcomes.set(`${outcome.kind} ${outcome.name}`, outcome)
+      const all = { durationMs: 0, message: null, failures: null, ...outcome }
+      outcomes.set(`${outcome.kind} ${outcome.name}`, all)
     },
   }
   const { plan, previous } = await decide(build)

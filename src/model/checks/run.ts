@@ -107,7 +107,7 @@ async function runCheck(
     return { ...check, failures, durationMs, status }
   } catch (error) {
     const [durationMs, message] = [now() - startedAt, messageOf(error)]
-    report({ ...outcome, status: 'error', durationMs, message, failures: null })
+    report({ ...outcome, status: 'error', durationMs, message })
     signal?.throwIfAborted()
     if (error instanceof StatementError) return error
     throw error

@@ -50,7 +50,7 @@ async function runUnitTest(
   const [failures, durationMs] = [differences.length, now() - startedAt]
   emit({ type: 'check.finished', check: name, severity: 'error', failures, durationMs })
   const outcome = { kind: 'unit_test', name, startedAt, durationMs, failures } as const
-  if (failures === 0) report({ ...outcome, status: 'pass', message: null })
+  if (failures === 0) report({ ...outcome, status: 'pass' })
   else report({ ...outcome, status: 'fail', message: counted(failures, 'difference') })
   return differences
 }

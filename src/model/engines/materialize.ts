@@ -57,12 +57,11 @@ export async function materialize(
     const durationMs = action === 'reuse' ? 0 : now() - startedAt
     const built = { rows, ...(intervals === undefined ? {} : { intervals }), durationMs }
     emit({ type: 'model.built', model: name, ...built })
-    const outcome = { kind: 'model', name, status: 'success', message: null } as const
-    report({ ...outcome, startedAt: now() - durationMs, durationMs, failures: null })
+    report({ kind: 'model', name, status: 'success', startedAt: now() - durationMs, durationMs })
     return { name, ...built }
   } catch (error) {
     const [durationMs, message] = [now() - startedAt, messageOf(error)]
-    report({ kind: 'model', name, status: 'error', startedAt, durationMs, message, failures: null })
+    report({ kind: 'model', name, status: 'error', startedAt, durationMs, message })
     throw error
   }
 }

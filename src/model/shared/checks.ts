@@ -23,14 +23,14 @@ export interface Check extends TestSettings {
    * The same for the intervals that this build replaced. It is enough if the other intervals have
    * passed. Absent if a row of one interval can make a row of another wrong.
    */
-  readonly changedSql?: string
+  readonly changedSql?: string | undefined
   /**
    * The columns that must contain the values. Once a value has disappeared from them, `changedSql`
    * is not enough.
    */
-  readonly reference?: ReferencedColumns
+  readonly reference?: ReferencedColumns | undefined
   /** The relations to read, if the check only requires that a column has a value. */
-  readonly missing?: { readonly in: string; readonly inChanged?: string }
+  readonly missing?: { readonly in: string; readonly inChanged?: string | undefined } | undefined
   /** The project file that declares it. */
   readonly file: string
   readonly reads: readonly string[]
@@ -107,26 +107,24 @@ function toCheck(
   const { name, column, arguments: args, place, ...settings } = test
   const { relation } = node
   const other = referenceOf(args)
-  const reference =
-    other === undefined
-      ? undefined
-      : { relation: relations.get(other.model) ?? other.model, columns: other.columns }
+  const reference = other && {
+    relation: relations.get(other.model) ?? other.model,
+    columns: other.columns,
+  }
   const changed = isWithinIntervals(test, node) ? changedRows(node) : undefined
   const sqlOf = (model: string): string => {
-    const values = { model, ...(column === null ? {} : { column_name: column }) }
-    const place = reference === undefined ? {} : { relation: reference.relation }
-    return fill(statement(`checks/${args.kind}`), { ...values, ...place, ...own(args) }).trim()
+    const values = { model, column_name: column ?? '', relation: reference?.relation ?? '' }
+    return fill(statement(`checks/${args.kind}`), { ...values, ...own(args) }).trim()
   }
-  const missing = { in: relation, ...(changed === undefined ? {} : { inChanged: changed }) }
   return {
     ...settings,
     check: name,
     model: node.name,
     column,
     sql: sqlOf(relation),
-    ...(changed === undefined ? {} : { changedSql: sqlOf(changed) }),
-    ...(reference === undefined ? {} : { reference }),
-    ...(args.kind === 'not_null' ? { missing } : {}),
+    changedSql: changed && sqlOf(changed),
+    reference,
+    missing: args.kind === 'not_null' ? { in: relation, inChanged: changed } : undefined,
     file: place.file,
     reads: other === undefined ? [node.name] : [node.name, other.model],
     readsOnlyModels: true,
@@ -152,9 +150,9 @@ export function missingValuesSql(relation: string, checks: readonly Check[]): st
 
 /** The placeholders that only this kind of test has, as SQL. */
 function own(test: GenericTest['arguments']): Record<string, string> {
-  if (test.kind === 'unique_key') return { columns: test.columns.join(', ') }
+  if ('columns' in test) return { columns: test.columns.join(', ') }
   if ('field' in test) return { field: test.field }
-  if (test.kind !== 'accepted_values') return {}
+  if (!('values' in test)) return {}
   const values = test.values.map((value) =>
     typeof value === 'string' ? literal(value) : String(value),
   )
