@@ -31,7 +31,7 @@ import {
   unreadableHistory,
   type Lack,
 } from '../engines/snapshots.ts'
-import { sparkVersion } from '../engines/spark-submit.ts'
+import { sparkVersion } from '../engines/spark.ts'
 import type { ModelNode } from '../project/types.ts'
 import { emptyState, readPublishedState, type PublishedState } from '../publish/meta.ts'
 import {

@@ -1,13 +1,21 @@
+import { execFile, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { promisify } from 'node:util'
 import { z } from 'zod'
 import { identifier, literal, type Database } from '../../lib/duckdb.ts'
-import { AppError } from '../../lib/errors.ts'
+import { AppError, asError, UsageError } from '../../lib/errors.ts'
+import { listIfThere } from '../../lib/files.ts'
+import { packageRoot } from '../../lib/package.ts'
 import {
   reportSkipped,
   type BuildContext,
   type BuildPlan,
   type NodePlan,
   type SparkEngine,
+  type SparkSettings,
 } from '../shared/context.ts'
 import type { Counted } from '../checks/run.ts'
 import { runUnitTests } from '../checks/unit-tests.ts'
@@ -15,9 +23,157 @@ import { StatementError } from '../project/errors.ts'
 import { kindOf, type ModelNode } from '../project/types.ts'
 import { commentsSql } from '../shared/relations.ts'
 import { materialize, type BuiltModel, type BuiltModels } from './materialize.ts'
-import { type SparkJob, writeJob, planSpark } from './spark-job.ts'
-import { sparkStopped, submit } from './spark-submit.ts'
-import { mkdir, rm } from 'node:fs/promises'
+import { planSpark, writeJob, type SparkJob } from './spark-job.ts'
+
+/** The user's settings may change these. */
+const DEFAULTS: Readonly<Record<string, string>> = {
+  'spark.app.name': 'agent-warehouse',
+  'spark.driver.memory': '2g',
+  'spark.sql.shuffle.partitions': '8',
+  // the plans of some hundred statements fill the driver's memory
+  'spark.sql.ui.retainedExecutions': '10',
+  'spark.sql.maxPlanStringLength': '100000',
+}
+
+/** These make Spark read the models' SQL as DuckDB does. */
+const DIALECT: Readonly<Record<string, string>> = {
+  'spark.sql.ansi.enabled': 'true',
+  'spark.sql.ansi.doubleQuotedIdentifiers': 'true',
+  'spark.sql.parser.escapedStringLiterals': 'true',
+  'spark.sql.session.timeZone': 'UTC',
+  'spark.sql.parquet.outputTimestampType': 'TIMESTAMP_MICROS',
+  'spark.sql.catalogImplementation': 'in-memory',
+  'spark.sql.streaming.fileStreamSink.ignoreMetadata': 'true',
+  'spark.ui.showConsoleProgress': 'false',
+}
+
+const INSTALL =
+  'Install it (pip install pyspark, and Java 17 or 21), or name its folder: SPARK_HOME, or spark.home in agent-warehouse.yaml.'
+
+/** The folder of Spark. @throws UsageError if there is none. */
+export async function findSpark({ home, environment }: SparkSettings): Promise<string> {
+  const named = home ?? environment['SPARK_HOME'] ?? ''
+  const found = named === '' ? await pysparkFolder(environment) : named
+  if (found !== undefined && existsSync(join(found, 'bin', 'spark-submit'))) return found
+  const problem =
+    found === undefined
+      ? 'there is no Spark on this machine'
+      : `there is no Spark in ${found}: it has no bin/spark-submit`
+  throw new UsageError(`--engine spark: ${problem}`, { hint: INSTALL })
+}
+
+/** The folder of the Python package, which contains Spark. */
+async function pysparkFolder(env: SparkSettings['environment']): Promise<string | undefined> {
+  const script = 'import os, pyspark; print(os.path.dirname(pyspark.__file__))'
+  const { stdout } = await promisify(execFile)('python3', ['-c', script], { env }).catch(() => ({
+    stdout: '',
+  }))
+  return stdout.trim() === '' ? undefined : stdout.trim()
+}
+
+/** The version of Spark by its library. @throws UsageError if there is none. */
+export async function sparkVersion(settings: SparkSettings): Promise<string> {
+  const jars = join(await findSpark(settings), 'jars')
+  for (const { name } of await listIfThere(jars)) {
+    const [, version] = /^spark-core_[\d.]+-(.+)\.jar$/.exec(name) ?? []
+    if (version !== undefined) return version
+  }
+  throw new UsageError(`--engine spark: ${jars} does not contain spark-core`, { hint: INSTALL })
+}
+
+interface Submission {
+  /** The JSON file of the job. */
+  readonly job: string
+  readonly folder: string
+  /** The folder's address for the cluster's machines. */
+  readonly folderUrl: string
+  readonly signal?: AbortSignal | undefined
+  /** Called with each line of JSON that the driver prints. */
+  readonly onLine: (line: unknown) => void
+  /** Called if Spark waits for the cluster. */
+  readonly warn: (message: string) => void
+}
+
+/**
+ * Runs the driver program to its end.
+ *
+ * @throws AppError with Spark's reason if it ends early, UsageError if there is no Java.
+ */
+export async function submit(spark: SparkSettings, submission: Submission): Promise<void> {
+  const { job, folder, folderUrl, signal, onLine, warn } = submission
+  const home = await findSpark(spark)
+  signal?.throwIfAborted()
+  const warehouse = { 'spark.sql.warehouse.dir': `${folderUrl}/databases` }
+  const settings = Object.entries({ ...DEFAULTS, ...spark.settings, ...DIALECT, ...warehouse })
+  const driver = join(packageRoot, 'spark', 'driver.py')
+  const child = spawn(
+    join(home, 'bin', 'spark-submit'),
+    [
+      ...['--master', spark.master],
+      ...settings.flatMap(([name, value]) => ['--conf', `${name}=${value}`]),
+      ...[driver, job],
+    ],
+    {
+      cwd: folder,
+      env: { ...spark.environment, SPARK_HOME: home },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  )
+  const stop = (): void => void child.kill()
+  signal?.addEventListener('abort', stop)
+  const words: string[] = []
+  let failure: Error | undefined
+  createInterface(child.stderr).on('line', (line) => {
+    words.push(line)
+    if (words.length > KEPT_LINES) words.shift()
+    if (line.includes('has not accepted any resources')) {
+      warn(`Spark is waiting: ${spark.master} has no free executor for the build`)
+    }
+  })
+  createInterface(child.stdout).on('line', (line) => {
+    try {
+      if (line.startsWith(DRIVERS)) onLine(JSON.parse(line))
+    } catch (error) {
+      failure ??= asError(error)
+      child.kill()
+    }
+  })
+  try {
+    const ended = await new Promise<string | undefined>((resolve, reject) => {
+      child.on('error', reject)
+      child.on('close', (code, by) => {
+        resolve(code === 0 ? undefined : (by ?? `exit code ${String(code)}`))
+      })
+    })
+    signal?.throwIfAborted()
+    if (failure !== undefined) throw failure
+    if (ended !== undefined) throw endedEarly(ended, words, spark.master)
+  } finally {
+    signal?.removeEventListener('abort', stop)
+  }
+}
+
+const KEPT_LINES = 200
+
+/** The beginning of the driver's lines; lines of Spark's own log may also be JSON. */
+const DRIVERS = '{"kind": '
+
+function endedEarly(ended: string, words: readonly string[], master: string): AppError {
+  if (words.some((line) => /JAVA_HOME is not set|java: not found/i.test(line))) {
+    return new UsageError('--engine spark: Spark did not find Java', {
+      hint: 'Install Java 17 or 21, or set JAVA_HOME.',
+    })
+  }
+  const telling = /\bERROR\b|Exception|error:/i
+  const why = words.findLast((line) => telling.test(line)) ?? words.at(-1) ?? 'it said nothing'
+  return sparkStopped(`spark-submit ended with ${ended}: ${why.trim().slice(0, 500)}`, master)
+}
+
+function sparkStopped(reason: string, master: string): AppError {
+  return new AppError(`Spark (${master}) did not finish the build: ${reason}`, {
+    hint: 'Check the cluster, then build again.',
+  })
+}
 
 const lines = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('session'), version: z.string(), application: z.string() }),
@@ -38,8 +194,8 @@ const lines = z.discriminatedUnion('kind', [
   }),
 ])
 
-type Line = z.output<typeof lines>
-type NodeLine = Extract<Line, { kind: 'node' }>
+type NodeLine = Extract<z.output<typeof lines>, { kind: 'node' }>
+type CheckLine = Extract<z.output<typeof lines>, { kind: 'check' }>
 
 interface Loading {
   readonly folder: string
@@ -63,12 +219,13 @@ function loader(
   let work = Promise.resolve()
   let stopped: AppError | undefined
 
-  const load = async ({ name, ms, tests = [], error }: NodeLine): Promise<void> => {
+  const load = async (line: NodeLine): Promise<void> => {
+    const { name, tests = [], error } = line
     const planned = plan.nodes.find(({ node }) => node.name === name)
     if (planned === undefined || (!isDue.has(name) && error === undefined)) return
     try {
       if (tests.length > 0) await runUnitTests(context, name, plan, tests)
-      models.set(name, await makeModel(context, planned, { folder, durationMs: ms, error }))
+      models.set(name, await makeModel(context, planned, folder, line))
       if (!planned.isDescribed) await context.db.run(commentsSql(planned.node))
     } catch (problem) {
       context.signal?.throwIfAborted()
@@ -118,7 +275,7 @@ function loader(
 
 /** The counts of the checks that Spark counted together. */
 function countsOf(
-  { name, ms, failures = [], error }: Extract<Line, { kind: 'check' }>,
+  { name, ms, failures = [], error }: CheckLine,
   job: SparkJob,
 ): [check: string, count: Counted][] {
   const { checks = [] } = job.checks.get(name) ?? {}
@@ -132,24 +289,19 @@ function countsOf(
   })
 }
 
-interface SparkResult {
-  readonly folder: string
-  readonly durationMs: number
-  readonly error: string | undefined
-}
-
 /** Makes the model's table from Spark's rows, or its view, which reads base. */
 async function makeModel(
   context: BuildContext,
   planned: NodePlan,
-  { folder, durationMs, error }: SparkResult,
+  folder: string,
+  { ms: durationMs, error }: NodeLine,
 ): Promise<BuiltModel> {
   const { node, action } = planned
   const { emit, report, now, db } = context
   if (error !== undefined) {
     const refused = new StatementError(`${node.file}: model '${node.name}': ${error}`)
-    const outcome = { kind: 'model', name: node.name, status: 'error', failures: null } as const
-    report({ ...outcome, startedAt: now() - durationMs, durationMs, message: refused.message })
+    const outcome = { kind: 'model', name: node.name, status: 'error', durationMs } as const
+    report({ ...outcome, startedAt: now() - durationMs, message: refused.message })
     throw refused
   }
   const own: BuildContext = {
@@ -196,8 +348,8 @@ export async function buildOnSpark(
   const [failure] = here.failures
   if (failure !== undefined) throw failure
   if (sparkPlan.due.length === 0) return here
-  const { signal, emit, runId } = context
-  const folder = join(spark.folder, runId)
+  const { signal, emit } = context
+  const folder = join(spark.folder, context.runId)
   await rm(spark.folder, { recursive: true, force: true })
   await mkdir(folder, { recursive: true })
   try {
