@@ -9,10 +9,15 @@ import {
   type BuildPlan,
   type NodePlan,
 } from '../shared/context.ts'
-import { failedChecks, forgetFailures, storeFailures } from '../checks/failures.ts'
 import { checkFreshness, type FreshnessResult } from '../checks/freshness.ts'
 import { failuresTable, type CheckResult } from '../shared/checks.ts'
-import { runChecks, watchReferences } from '../checks/run.ts'
+import {
+  failedChecks,
+  forgetFailures,
+  runChecks,
+  storeFailures,
+  watchReferences,
+} from '../checks/run.ts'
 import { runUnitTests } from '../checks/unit-tests.ts'
 import type { ModelNode } from '../project/types.ts'
 import { contentsOf, type Contents } from '../publish/publish.ts'

@@ -1,17 +1,17 @@
-import { identifier, type Database } from '../../lib/duckdb.ts'
-import { messageOf } from '../../lib/errors.ts'
+import { identifier, type Database, type Row } from '../../lib/duckdb.ts'
+import { ChecksFailedError, messageOf } from '../../lib/errors.ts'
 import { grouped } from '../../lib/grouped.ts'
-import { counted as countText } from '../../lib/text.ts'
+import { counted } from '../../lib/text.ts'
 import { reportSkipped, type BuildContext, type BuildPlan } from '../shared/context.ts'
 import { naming, StatementError } from '../project/errors.ts'
-import { storeRows } from './failures.ts'
 import {
+  failuresTable,
   missingValuesSql,
   type CheckResult,
   type PlannedCheck,
   type ReferencedColumns,
 } from '../shared/checks.ts'
-import { createSchemas } from '../shared/relations.ts'
+import { commentsSql, createSchemas, relationsIn } from '../shared/relations.ts'
 import { runScheduled } from '../shared/schedule.ts'
 
 /**
@@ -23,7 +23,7 @@ import { runScheduled } from '../shared/schedule.ts'
 export async function runChecks(
   context: BuildContext,
   checks: readonly PlannedCheck[],
-  { hasRemovedValues, missing, counted }: Found,
+  { hasRemovedValues, missing, counted: known }: Found,
 ) {
   const { db: first, second } = context
   await createSchemas(
@@ -39,7 +39,7 @@ export async function runChecks(
     isPinned: group.some(({ changedSql }) => changedSql !== undefined),
     work: async (db: Database) => {
       context.signal?.throwIfAborted()
-      const isUncounted = ({ check }: PlannedCheck) => counted?.has(check) !== true
+      const isUncounted = ({ check }: PlannedCheck) => known?.has(check) !== true
       const due = group.filter((each) => isUncounted(each) && lackingOf(each).length === 0)
       const counts = typeof rows === 'string' ? await countTogether(context, db, rows, due) : []
       for (const check of group) {
@@ -49,8 +49,8 @@ export async function runChecks(
           reportSkipped(context, 'check', check.check, `not built: ${lacking.join(', ')}`)
           continue
         }
-        const known = counted?.get(check.check) ?? counts[due.indexOf(check)]
-        ended.set(check, await runCheck({ ...context, db }, check, hasRemovedValues, known))
+        const count = known?.get(check.check) ?? counts[due.indexOf(check)]
+        ended.set(check, await runCheck({ ...context, db }, check, hasRemovedValues, count))
       }
     },
   }))
@@ -102,7 +102,7 @@ async function runCheck(
     const { check: name, severity } = check
     emit({ type: 'check.finished', check: name, severity, failures, durationMs })
     const status = failures === 0 ? 'pass' : severity === 'error' ? 'fail' : 'warn'
-    const message = status === 'pass' ? null : `${countText(failures, 'row')} failed`
+    const message = status === 'pass' ? null : `${counted(failures, 'row')} failed`
     report({ ...outcome, status, durationMs, message, failures })
     return { ...check, failures, durationMs, status }
   } catch (error) {
@@ -179,4 +179,89 @@ export async function watchReferences(
     )
     return rows[0]?.[0] !== '0'
   }
+}
+
+/** Examples of the wrong rows of each failed check, by its name. */
+type Examples = ReadonlyMap<string, readonly Row[]>
+
+const EXAMPLES = 3
+const LISTED_CHECKS = 3
+
+async function storeRows(db: Database, check: PlannedCheck): Promise<string> {
+  const relation = failuresTable(check)
+  await createSchemas(db, [check])
+  await db.run(`create or replace table ${relation} as ${check.sql}`)
+  const { columns } = await db.table(`from ${relation} limit 0`)
+  await db.run(
+    commentsSql({
+      materialized: 'table',
+      relation,
+      description: `Rows that fail the check ${check.check}.`,
+      columns: columns.map((name) => ({ name, description: 'As reported by the check.' })),
+    }),
+  )
+  return relation
+}
+
+/**
+ * Stores the rows of failed checks, whose file is not published, and returns some of them. A check
+ * with `store_failures` has stored its own when it ran.
+ */
+export async function storeFailures(
+  db: Database,
+  results: readonly CheckResult[],
+): Promise<Examples> {
+  const examples = new Map<string, readonly Row[]>()
+  for (const result of results.filter(({ status }) => status === 'fail')) {
+    const relation = result.store_failures ? failuresTable(result) : await storeRows(db, result)
+    examples.set(result.check, await db.rows(`from ${relation} limit ${String(EXAMPLES)}`))
+  }
+  return examples
+}
+
+export async function forgetFailures(db: Database): Promise<void> {
+  const failed = await db.rows(`select check_name from meta.check_results where status = 'fail'`)
+  const names = new Set(failed.map((row) => row['check_name']))
+  for (const [relation, { sql, kind }] of await relationsIn(db)) {
+    if (names.has(relation.split('.')[1] ?? '')) await db.run(`drop ${kind} ${sql}`)
+  }
+  await db.run(`delete from meta.check_results where status = 'fail'`)
+}
+
+/**
+ * The error for failed checks, if any failed: their names and rows. `failedFile` is the file that
+ * was not published, which has all rows; without it, the query of each check stands there.
+ */
+export function failedChecks(
+  results: readonly CheckResult[],
+  examples: Examples,
+  failedFile: string | undefined,
+): ChecksFailedError[] {
+  const failed = results.filter((result) => result.status === 'fail')
+  if (failed.length === 0) return []
+  const listed = failed.slice(0, LISTED_CHECKS)
+  const names = listed.map(({ check, failures }) => `${check} (${counted(failures, 'row')})`)
+  const rest = failed.length - listed.length
+  const more = rest > 0 ? `, and ${String(rest)} more` : ''
+  const count = failed.length === 1 ? 'a check' : `${String(failed.length)} checks`
+  const hint = [
+    'The failing rows:',
+    ...listed.map((result) => checkText(result, examples.get(result.check) ?? [], failedFile)),
+  ].join('\n')
+  return [new ChecksFailedError(`${count} failed: ${names.join(', ')}${more}`, { hint })]
+}
+
+function checkText(
+  result: CheckResult,
+  rows: readonly Row[],
+  failedFile: string | undefined,
+): string {
+  const { check, failures, sql } = result
+  const where = failedFile === undefined ? '' : `, in ${failuresTable(result)} of that file`
+  return [
+    `-- ${check}: ${counted(failures, 'row')}${where}`,
+    ...rows.map((row) => `--   ${JSON.stringify(row)}`),
+    ...(failures > rows.length ? ['--   …'] : []),
+    ...(failedFile === undefined ? [`${sql};`] : []),
+  ].join('\n')
 }
