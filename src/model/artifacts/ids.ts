@@ -12,6 +12,40 @@ export interface Entry extends JsonObject {
   readonly depends_on?: { readonly macros: readonly string[]; readonly nodes?: readonly string[] }
 }
 
+/** The release of dbt Core with the same artifacts; consumers check it. */
+const DBT_VERSION = '1.12.6'
+
+/** One build, as its artifacts record it. Times are milliseconds since the epoch. */
+export interface Invocation {
+  readonly runId: string
+  readonly startedAt: number
+  readonly finishedAt: number
+  /** For example `agent-warehouse 0.1.0`. */
+  readonly builder: string
+}
+
+/** The first member of every artifact; `schema` as in `manifest/v12`. */
+export function metadata(schema: string, invocation: Invocation): JsonObject {
+  const { runId, startedAt, finishedAt, builder } = invocation
+  return {
+    dbt_schema_version: `https://schemas.getdbt.com/dbt/${schema}.json`,
+    dbt_version: DBT_VERSION,
+    generated_at: iso(finishedAt),
+    invocation_id: asUuid(hash('sha256', runId)),
+    invocation_started_at: iso(startedAt),
+    env: { built_by: builder, run_id: runId },
+  }
+}
+
+export function iso(ms: number): string {
+  return new Date(ms).toISOString()
+}
+
+/** Consumers read it as a UUID. */
+function asUuid(hex: string): string {
+  return hex.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-8$3-8$4-$5')
+}
+
 /** dbt's name of the kind of a node. */
 export function resourceType({ seed, snapshot }: ModelNode): 'model' | 'seed' | 'snapshot' {
   if (seed !== null) return 'seed'

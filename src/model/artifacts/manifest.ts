@@ -6,15 +6,16 @@ import type { ModelNode, Project, TestNode, TestSettings, UnitTestNode } from '.
 import {
   compact,
   genericTestName,
+  metadata,
   modelId,
   placed,
   resourceType,
   type Entry,
+  type Invocation,
   type Json,
   type JsonObject,
   docEntries,
 } from './ids.ts'
-import { metadata, type Invocation } from './results.ts'
 
 export interface EntryContext {
   readonly project: Project

@@ -1,5 +1,5 @@
 import { grouped } from '../../lib/grouped.ts'
-import { readLastResults } from '../artifacts/results.ts'
+import { readLastResults } from '../artifacts/write.ts'
 import { checksOf, failuresTable, type Check, type PlannedCheck } from '../shared/checks.ts'
 import { unitTestsDigest } from '../checks/unit-tests.ts'
 import type { Compiled } from '../project/compile.ts'
