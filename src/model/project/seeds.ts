@@ -4,7 +4,7 @@ import { basename, extname, join } from 'node:path'
 import { delimiterOf, utf8Text, wrongFields } from '../../lib/csv.ts'
 import { listIfThere, orIfMissing } from '../../lib/files.ts'
 import { digits, suggestion } from '../../lib/text.ts'
-import { ProjectError, requireKnown, type Place } from './errors.ts'
+import { ProjectError, requireKnown } from './errors.ts'
 import { type DescribedFile, type SeedNote, keyOfTest } from './properties.ts'
 import type { Seed, SeedFile, GenericTest } from './types.ts'
 import { z } from 'zod'
@@ -152,28 +152,35 @@ export async function explainSeed(db: Database, seed: Seed): Promise<ProjectErro
   await db.run(`from (${sql.replace(/\)$/, ', store_rejects = true)')})`)
   const row = await first(db, 'rejects', {}, rejectRow)
   if (row === undefined) return undefined
-  const line = await lineAt(csv, row.position)
-  const place = { file: csv.place, line }
-  const type = types[row.column_name ?? '']
-  const [, value] = /Could not convert string "(.*)" to '/s.exec(row.message) ?? []
-  if (row.type === 'CAST' && type !== undefined && value !== undefined) {
-    return wrongValue(place, row.column_name ?? '', value, type)
+  return new ProjectError(
+    { file: csv.place, line: await lineAt(csv, row.position) },
+    ...problemOf(row, seed),
+  )
+}
+
+type Problem = readonly [problem: string, next?: { readonly hint: string }]
+
+function problemOf(
+  { type, message, column_name: column }: z.output<typeof rejectRow>,
+  { csv, types }: Seed,
+): Problem {
+  const seedType = types[column ?? '']
+  const [, value] = /Could not convert string "(.*)" to '/s.exec(message) ?? []
+  if (type === 'CAST' && seedType !== undefined && value !== undefined) {
+    return wrongValue(column ?? '', value, seedType)
   }
-  if (row.type === 'UNQUOTED VALUE' || row.message.includes('unterminated quote')) {
-    return new ProjectError(place, 'a double quote is not closed, or text follows it', {
-      hint: 'Quote the whole field, and write a double quote in it twice.',
-    })
+  if (type === 'UNQUOTED VALUE' || message.includes('unterminated quote')) {
+    const hint = 'Quote the whole field, and write a double quote in it twice.'
+    return ['a double quote is not closed, or text follows it', { hint }]
   }
-  const [, most] = /^Maximum line size of (\d+) bytes exceeded/.exec(row.message) ?? []
+  const [, most] = /^Maximum line size of (\d+) bytes exceeded/.exec(message) ?? []
   if (most !== undefined) {
-    return new ProjectError(place, `the line is longer than ${digits(Number(most))} bytes`, {
-      hint: 'Shorten it, or close a double quote that is open.',
-    })
+    const hint = 'Shorten it, or close a double quote that is open.'
+    return [`the line is longer than ${digits(Number(most))} bytes`, { hint }]
   }
-  const [, fields] = /Found: (\d+)/.exec(row.message) ?? []
-  if (fields === undefined) return new ProjectError(place, row.message)
-  const [problem, next] = wrongFields(Number(fields), csv.header.length, csv.delimiter)
-  return new ProjectError(place, problem, next)
+  const [, fields] = /Found: (\d+)/.exec(message) ?? []
+  if (fields === undefined) return [message]
+  return wrongFields(Number(fields), csv.header.length, csv.delimiter)
 }
 
 /**
@@ -183,16 +190,56 @@ export async function explainSeed(db: Database, seed: Seed): Promise<ProjectErro
  * @throws ProjectError with the line.
  */
 export async function verifySeed(db: Database, seed: Seed): Promise<void> {
-  const texts = readSql('texts', seed.csv, {}, {})
+  const { csv, types } = seed
+  const texts = readSql('texts', csv, {}, {})
+  const refuse = async <S extends z.ZodType<{ readonly record: number }>>(
+    name: string,
+    values: Readonly<Record<string, string>>,
+    shape: S,
+    explain: (row: z.output<S>, lineOf: (record: number) => number) => Problem,
+  ): Promise<void> => {
+    const row = await first(db, name, { texts, ...values }, shape)
+    if (row === undefined) return
+    const lines = await recordLines(csv)
+    const lineOf = (record: number): number => lines[record] ?? 1
+    const place = { file: csv.place, line: lineOf(row.record) }
+    throw new ProjectError(place, ...explain(row, lineOf))
+  }
+
   for (const { name, meta } of seed.columns) {
-    const type = seed.types[name]
-    if (type === undefined || !seed.csv.header.includes(name)) continue
-    await refuseWrong(db, seed, { name, type, minimum: meta['minimum'] }, texts)
+    const type = types[name]
+    if (type === undefined || type === 'varchar' || type === 'boolean') continue
+    if (!csv.header.includes(name)) continue
+    const values = { column: identifier(name), type }
+    await refuse(NOT_OF_TYPE[type], values, valueRow, ({ value }) => wrongValue(name, value, type))
+    const { minimum } = meta
+    if (typeof minimum !== 'number') continue
+    await refuse('below', { ...values, minimum: String(minimum) }, valueRow, ({ value }) => [
+      `column '${name}': '${value}' is below ${minimum}`,
+      { hint: `Write a number of ${minimum} or more.` },
+    ])
   }
   for (const test of seed.tests) {
-    if (test.severity === 'error') await refuseTwice(db, seed, test, texts)
+    const names = keyOfTest(test).filter((name) => csv.header.includes(name))
+    if (test.severity !== 'error' || names.length === 0) continue
+    const key = names.map(
+      (name) => `cast(cast(${identifier(name)} as ${types[name] ?? ''}) as varchar)`,
+    )
+    // a test of one column ignores NULL
+    const isKey = test.column === null ? 'true' : `${identifier(test.column)} is not null`
+    const values = { key: `[${key.join(', ')}]`, is_key: isKey }
+    await refuse('twice', values, twiceRow, ({ key, first }, lineOf) => {
+      const shown = key.map((value) => value ?? 'NULL').join(', ')
+      const used = `the key (${names.join(', ')}) = (${shown}) is already used on line ${lineOf(first)}`
+      return [used, { hint: 'Remove one of the two lines.' }]
+    })
   }
-  for (const column of requiredColumns(seed.tests)) await refuseEmpty(db, seed, column, texts)
+  for (const column of requiredColumns(seed.tests)) {
+    await refuse('empty', { column: identifier(column) }, recordRow, () => [
+      `column '${column}' is empty`,
+      { hint: 'Every line needs a value in this column.' },
+    ])
+  }
 }
 
 const NOT_OF_TYPE = {
@@ -201,64 +248,11 @@ const NOT_OF_TYPE = {
   date: 'not_finite',
 }
 
-async function refuseWrong(
-  db: Database,
-  seed: Seed,
-  { name, type, minimum }: { name: string; type: SeedType; minimum: unknown },
-  texts: string,
-): Promise<void> {
-  if (type === 'varchar' || type === 'boolean') return
-  const values = { texts, column: identifier(name), type }
-  const wrong = await first(db, NOT_OF_TYPE[type], values, valueRow)
-  if (wrong !== undefined) {
-    throw wrongValue(await placeOf(seed, wrong.record), name, wrong.value, type)
-  }
-  if (typeof minimum !== 'number') return
-  const low = await first(db, 'below', { ...values, minimum: String(minimum) }, valueRow)
-  if (low === undefined) return
-  const problem = `column '${name}': '${low.value}' is below ${minimum}`
-  throw new ProjectError(await placeOf(seed, low.record), problem, {
-    hint: `Write a number of ${minimum} or more.`,
-  })
-}
-
 /** The columns that need a value in every line. */
 function requiredColumns(tests: readonly GenericTest[]): string[] {
   return tests.flatMap(({ column, severity, arguments: { kind } }) =>
     kind === 'not_null' && severity === 'error' && column !== null ? [column] : [],
   )
-}
-
-async function refuseEmpty(db: Database, seed: Seed, column: string, texts: string): Promise<void> {
-  const row = await first(db, 'empty', { texts, column: identifier(column) }, recordRow)
-  if (row === undefined) return
-  throw new ProjectError(await placeOf(seed, row.record), `column '${column}' is empty`, {
-    hint: 'Every line needs a value in this column.',
-  })
-}
-
-async function refuseTwice(
-  db: Database,
-  seed: Seed,
-  test: GenericTest,
-  texts: string,
-): Promise<void> {
-  const names = keyOfTest(test).filter((name) => seed.csv.header.includes(name))
-  if (names.length === 0) return
-  const key = names.map((name) => {
-    const typed = `cast(${identifier(name)} as ${seed.types[name] ?? ''})`
-    return `cast(${typed} as varchar)`
-  })
-  // a test of one column ignores NULL
-  const isKey = test.column === null ? 'true' : `${identifier(test.column)} is not null`
-  const values = { texts, key: `[${key.join(', ')}]`, is_key: isKey }
-  const row = await first(db, 'twice', values, twiceRow)
-  if (row === undefined) return
-  const { line } = await placeOf(seed, row.first)
-  const shown = row.key.map((value) => value ?? 'NULL').join(', ')
-  const problem = `the key (${names.join(', ')}) = (${shown}) is already used on line ${String(line)}`
-  const hint = 'Remove one of the two lines.'
-  throw new ProjectError(await placeOf(seed, row.second), problem, { hint })
 }
 
 const whole = z.coerce.number()
@@ -270,7 +264,9 @@ const rejectRow = z.object({
 })
 const recordRow = z.object({ record: whole })
 const valueRow = z.object({ record: whole, value: z.string() })
-const twiceRow = z.object({ key: z.array(z.string().nullable()), first: whole, second: whole })
+const twiceRow = z
+  .object({ key: z.array(z.string().nullable()), first: whole, second: whole })
+  .transform(({ second: record, ...row }) => ({ ...row, record }))
 
 /** The first row that a statement in `sql/seeds` finds. */
 async function first<S extends z.ZodType>(
@@ -308,15 +304,9 @@ const EXPECTED: Readonly<Record<SeedType, readonly [what: string, hint: string]>
   boolean: ['boolean', 'Write true or false.'],
 }
 
-function wrongValue(place: Place, column: string, value: string, type: SeedType): ProjectError {
+function wrongValue(column: string, value: string, type: SeedType): Problem {
   const [what, hint] = EXPECTED[type]
-  return new ProjectError(place, `column '${column}': '${value}' is not a ${what}`, { hint })
-}
-
-/** The place of the record, counted from 1 after the header. */
-async function placeOf({ csv }: Seed, record: number): Promise<Place> {
-  const lines = await recordLines(csv)
-  return { file: csv.place, line: lines[record] ?? 1 }
+  return [`column '${column}': '${value}' is not a ${what}`, { hint }]
 }
 
 /** The line, from 1, of the record at a byte; DuckDB's position includes empty lines before the record. */
