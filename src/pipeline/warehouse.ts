@@ -13,7 +13,7 @@ import {
   type Project,
   type SparkEngine,
 } from '../model/index.ts'
-import { writeRecord, writeSchemaDrift, type RunRow } from '../model/publish/meta.ts'
+import { writeRecord, type RunRow } from '../model/publish/meta.ts'
 import { baseContents } from '../normalize/state.ts'
 import { statementsDigestOf } from '../normalize/base-entities.ts'
 import { openWarehouse } from '../serve/warehouse.ts'
@@ -30,7 +30,7 @@ import {
 import { lastPlannedDay, readOrganisations } from '../lake/organisations.ts'
 import { quarantineBase } from '../lake/quarantine.ts'
 import { forgetRollback } from '../lake/published-record.ts'
-import { statement, version } from '../lib/package.ts'
+import { fill, statement, version } from '../lib/package.ts'
 import { someOf } from '../lib/text.ts'
 import { processLimits } from '../lib/machine.ts'
 import { spillFolder } from '../lib/spill.ts'
@@ -84,7 +84,8 @@ export async function buildWarehouse(
   const options = await buildOptions(context, project, orgIds, choice, pointInTime, intervals)
   const meta = async (database: Database): Promise<void> => {
     const runs = await choice.runs(choice.exitCode ?? ExitCode.complete)
-    await writeSchemaDrift(database, sourceSql(pointInTime.baseIn, 'schema_drift'))
+    const source = sourceSql(pointInTime.baseIn, 'schema_drift')
+    await database.run(fill(statement('meta/schema_drift'), { source }))
     const { runId, world } = context
     const provenance = { runId, builtAt: world.now(), asOf: pointInTime.asOf }
     await writeRecord(database, sourceSql(pointInTime.baseIn, 'intervals'), runs, provenance)

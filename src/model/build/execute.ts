@@ -1,6 +1,7 @@
 import { AppError } from '../../lib/errors.ts'
 import { Database, literal } from '../../lib/duckdb.ts'
 import { processLimits } from '../../lib/machine.ts'
+import { statement } from '../../lib/package.ts'
 import {
   isPartial,
   reportSkipped,
@@ -21,7 +22,7 @@ import {
 import { runUnitTests } from '../checks/unit-tests.ts'
 import type { ModelNode } from '../project/types.ts'
 import { contentsOf, type Contents } from '../publish/publish.ts'
-import { createMeta, writeCheckResults, writeColumns, writeModels } from '../publish/meta.ts'
+import { writeCheckResults, writeColumns, writeModels } from '../publish/meta.ts'
 import { engineOf, STORAGE_VERSION } from './previous-warehouse.ts'
 import { commentsSql, createSchemas, relationsIn, type Relations } from '../shared/relations.ts'
 import { runScheduled } from '../shared/schedule.ts'
@@ -80,7 +81,7 @@ async function buildAndCheck(context: BuildContext, plan: BuildPlan): Promise<Ex
       : await buildOnSpark(context, plan, spark, (nodes) =>
           buildModels(context, { ...plan, nodes }),
         )
-  await createMeta(db)
+  await db.run(statement('meta/build_tables'))
   await context.meta?.(db)
   const freshness = await checkFreshness(context, project.sources, sourceSql)
   const checked = await runChecks(context, plan.checks, {

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { messageOf, UsageError } from '../../lib/errors.ts'
-import { Database, identifier, literal } from '../../lib/duckdb.ts'
+import { Database, listLiteral, literal } from '../../lib/duckdb.ts'
 import { statement, fill } from '../../lib/package.ts'
 import type { InputDigests } from '../shared/fingerprint.ts'
 import type { CheckResult, PlannedCheck } from '../shared/checks.ts'
-import type { BuildPlan } from '../shared/context.ts'
+import type { BuildOptions, BuildPlan } from '../shared/context.ts'
 import { relationsIn, type Relations } from '../shared/relations.ts'
 import { keyOf } from '../project/properties.ts'
 import type { ModelNode } from '../project/types.ts'
@@ -37,18 +37,8 @@ async function replaceRows(
   keys: readonly string[],
   rows: readonly object[],
 ): Promise<void> {
-  await db.rows(
-    `delete from ${relation} where ${identifier(key)} in (
-      select unnest(from_json(cast($keys as varchar), '["VARCHAR"]'))
-    )`,
-    { keys: JSON.stringify(keys) },
-  )
+  await db.run(`delete from ${relation} where ${key} in (select unnest(${listLiteral(keys)}))`)
   await insertRows(db, relation, rows)
-}
-
-/** Makes `meta.check_results`, `meta.models` and `meta.columns`, with their comments. */
-export async function createMeta(db: Database): Promise<void> {
-  await db.run(statement('meta/build_tables'))
 }
 
 /**
@@ -202,31 +192,18 @@ export interface RunRow {
   readonly requests: number
 }
 
-/** The origin of a warehouse. Times are milliseconds since the epoch. */
-interface Provenance {
-  readonly runId: string
-  readonly builtAt: number
-  /** The point in time whose data it holds; null: all that has landed. */
-  readonly asOf: number | null
-}
-
 /**
  * Writes the pipeline's own record: `meta.intervals`, from the base entity behind `intervals` (SQL),
- * `meta.runs` and `meta.build`.
+ * `meta.runs` and `meta.build`. Times are milliseconds since the epoch.
  */
 export async function writeRecord(
   db: Database,
   intervals: string,
   runs: readonly RunRow[],
-  { runId, builtAt, asOf }: Provenance,
+  { runId, builtAt, asOf }: Pick<BuildOptions, 'runId' | 'asOf'> & { readonly builtAt: number },
 ): Promise<void> {
   await db.run(fill(statement('meta/record_tables'), { intervals }))
   await insertRows(db, 'meta.runs', runs)
   const known = asOf === null ? null : new Date(asOf)
   await insertRows(db, 'meta.build', [{ run_id: runId, built_at: new Date(builtAt), as_of: known }])
-}
-
-/** Writes `meta.schema_drift` into the warehouse, from the base entity behind `source` (SQL). */
-export async function writeSchemaDrift(db: Database, source: string): Promise<void> {
-  await db.run(fill(statement('meta/schema_drift'), { source }))
 }
