@@ -142,10 +142,6 @@ export interface EntityRows {
   readers: number
 }
 
-interface SizedDay extends DaySource {
-  readonly bytes: number
-}
-
 /** A month of a resource and an organisation, for all entities that are made from it. */
 interface ResourceMonth {
   readonly orgId: string
@@ -160,7 +156,7 @@ interface MonthPart extends ResourceMonth {
   /** Names it among the parts of a task. */
   readonly part: string
   /** The days to read, each once, in order. */
-  readonly days: readonly SizedDay[]
+  readonly days: readonly DaySource[]
   readonly bytes: number
 }
 
@@ -170,41 +166,41 @@ interface MonthPart extends ResourceMonth {
  */
 export type MonthGroup = readonly MonthPart[]
 
-/** The resources to read for a file: at least one, because its rows define the columns. */
-function resourcesOf({ entity, due }: MonthTask): ReadonlySet<string> {
-  const resources = due.map(({ resource }) => resource)
-  return new Set(resources.length === 0 ? [entity.resource ?? ''] : resources)
-}
-
 export async function groupsOf(
   dataFolder: string,
   tasks: readonly MonthTask[],
 ): Promise<MonthGroup[]> {
   const months = new Map<string, ResourceMonth & { tasks: MonthTask[] }>()
   for (const task of tasks) {
-    const { orgId } = task.options
-    for (const resource of resourcesOf(task)) {
-      const key = `${resource} ${orgId} ${task.month}`
-      const own = months.get(key) ?? { orgId, resource, month: task.month, tasks: [] }
+    const { month, entity, options, due } = task
+    const { orgId } = options
+    // a file without due days reads one resource, because its rows define the columns
+    const read = due.length === 0 ? [entity.resource ?? ''] : due.map(({ resource }) => resource)
+    for (const resource of new Set(read)) {
+      const key = `${resource} ${orgId} ${month}`
+      const own = months.get(key) ?? { orgId, resource, month, tasks: [] }
       months.set(key, own)
       own.tasks.push(task)
     }
   }
   const inOrder = [...months].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, month]) => month)
-  const sized = (
-    await mapLimit(inOrder, MONTHS_AT_ONCE, async (month) =>
-      partsOf(month, await sizedDays(dataFolder, month)),
-    )
-  ).flat()
-  const alone = new Set(sized.filter(({ days }) => days.some(isRestated)).map(placeOfMonth))
-  const together = grouped(sized, (month) => {
-    return alone.has(placeOfMonth(month)) ? placeOfMonth(month) : month.resource
-  })
+  const parts = await mapLimit(inOrder, MONTHS_AT_ONCE, async (month) =>
+    partsOf(month, await sizedDays(dataFolder, month)),
+  )
+  const placeOfMonth = ({ resource, orgId }: ResourceMonth): string => `${resource}/${orgId}`
+  const restated = parts.flat().filter(({ days }) => days.some(isRestated))
+  const alone = new Set(restated.map(placeOfMonth))
+  const together = grouped(parts.flat(), (part) =>
+    alone.has(placeOfMonth(part)) ? placeOfMonth(part) : part.resource,
+  )
   return [...together.values()].flatMap((some) => packed(some, LIMITS.rawBytes))
 }
 
 /** Registers the parts with the tasks, whose files are complete once all have been read. */
-function partsOf(month: ResourceMonth, days: readonly SizedDay[]): MonthPart[] {
+function partsOf(
+  month: ResourceMonth,
+  days: readonly (DaySource & { readonly bytes: number })[],
+): MonthPart[] {
   const packs = days.length === 0 ? [[]] : packed(days, LIMITS.rawBytes)
   return packs.map((some, at) => {
     const part = `${month.resource} ${String(at).padStart(2, '0')}`
@@ -221,17 +217,10 @@ export function isRestated({ files }: Pick<DaySource, 'files'>): boolean {
   return files.length > 1
 }
 
-function placeOfMonth({ resource, orgId }: Pick<ResourceMonth, 'resource' | 'orgId'>): string {
-  return `${resource}/${orgId}`
-}
-
 const MONTHS_AT_ONCE = 4
 
-/** The due days of a resource, each with all versions that a task reads. */
-async function sizedDays(
-  dataFolder: string,
-  { orgId, resource, tasks }: ResourceMonth,
-): Promise<SizedDay[]> {
+/** The due days of a resource, each with all versions that a task reads, and their size. */
+async function sizedDays(dataFolder: string, { orgId, resource, tasks }: ResourceMonth) {
   const days = new Map<string, DaySource>()
   for (const source of tasks.flatMap(({ due }) => due)) {
     const known = days.get(source.day)?.files.length ?? 0

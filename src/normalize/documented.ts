@@ -1,14 +1,10 @@
+import { z } from 'zod'
 import { identifier, literal, type Database } from '../lib/duckdb.ts'
 import { statement } from '../lib/package.ts'
 import { isFieldset, isList, type Fieldset, type Shape } from '../lake/resources.ts'
 
 /** The documented type of a field, as named in `sql/drift/expected.sql`. */
 export type FieldType = keyof typeof SCALARS | 'array' | 'object'
-
-function isFieldType(value: unknown): value is FieldType {
-  const type = String(value)
-  return Object.hasOwn(SCALARS, type) || type === 'array' || type === 'object'
-}
 
 interface Field {
   readonly type: FieldType
@@ -45,18 +41,27 @@ const SCALARS = {
   any: 'JSON',
 } as const
 
+const fieldRows = z.array(
+  z.object({
+    resource: z.string(),
+    object: z.string(),
+    field: z.string(),
+    type: z.enum(['integer', 'decimal', 'number', 'string', 'boolean', 'any', 'array', 'object']),
+    is_promised: z.boolean(),
+    is_key: z.boolean(),
+  }),
+)
+
 /** Reads the documented fields of each resource; creates the table that findings need. */
 export async function readDocumented(database: Database): Promise<ReadonlyMap<string, Documented>> {
   await database.run(statement('drift/expected'))
-  const { rows } = await database.table(statement('drift/fields'))
+  const rows = fieldRows.parse(await database.rows(statement('drift/fields')))
   const all = new Map<string, Map<string, Map<string, Field>>>()
-  for (const [resource, object, field, type, isPromised, isKey] of rows) {
-    if (typeof resource !== 'string' || typeof object !== 'string') continue
-    if (typeof field !== 'string' || !isFieldType(type)) continue
+  for (const { resource, object, field, type, is_promised, is_key } of rows) {
     const documented = all.get(resource) ?? new Map<string, Map<string, Field>>()
     const fields = documented.get(object) ?? new Map<string, Field>()
     all.set(resource, documented.set(object, fields))
-    fields.set(field, { type, isPromised: isPromised === true, isKey: isKey === true })
+    fields.set(field, { type, isPromised: is_promised, isKey: is_key })
   }
   return all
 }

@@ -1,4 +1,6 @@
+import { z } from 'zod'
 import { identifier, listLiteral, literal, type Database } from '../lib/duckdb.ts'
+import { grouped } from '../lib/grouped.ts'
 import { statement, fill } from '../lib/package.ts'
 import { BATCH_STATEMENTS, hasRows, MACROS, parsedSql, type DayBatch } from './batch.ts'
 import { keysOf, NO_FIELDS, type Fields, type FieldType } from './documented.ts'
@@ -39,13 +41,12 @@ export const SCHEMA_DRIFT: BaseEntity = {
     const { database } = batch
     const nothing = statement('drift/no_findings')
     if (batch.days.length === 0) return batch.daysSql(nothing)
-    const strange = await strangeItems(database)
     const repeated = batch.repeatedSql()
     const hasLarge = await hasRows(database, 'select 1 from parsed where has_large_numbers')
-    if (strange.bytes > 0) await makeCandidates(batch, strange)
+    const hasCandidates = await makeCandidates(batch)
     return batch.daysSql(
       union([
-        strange.bytes > 0 ? await findingsSql(database) : nothing,
+        hasCandidates ? await findingsSql(database) : nothing,
         ...(hasLarge ? [`from (${statement('drift/overflows')})`] : []),
         ...(repeated === null ? [] : [`from (${repeated})`]),
       ]),
@@ -57,75 +58,47 @@ export const SCHEMA_DRIFT: BaseEntity = {
 const READ_ONCE_BYTES = 8 * 2 ** 20
 const SHORT_ITEM_BYTES = 16 * 2 ** 10
 
-/** The items that may differ from the documentation. */
-interface Strange {
-  readonly bytes: number
-  readonly isReadOnce: boolean
-  /** Whether some round-trip through no shape. */
-  readonly hasUnlike: boolean
-}
-
-async function strangeItems(database: Database): Promise<Strange> {
+/**
+ * Creates `candidates` from the items that may differ from the documentation. Returns false, and
+ * creates nothing, if there are none.
+ */
+async function makeCandidates({ database, resource, documented }: DayBatch): Promise<boolean> {
   const { rows } = await database.table(statement('drift/strange_sizes'))
   const [bytes, longest, hasUnlike] = rows[0] ?? []
-  return {
-    bytes: Number(bytes ?? 0),
-    isReadOnce: Number(bytes) <= READ_ONCE_BYTES || Number(longest) <= SHORT_ITEM_BYTES,
-    hasUnlike: hasUnlike === true,
-  }
-}
-
-/** Creates `candidates` from the items that may differ from the documentation. */
-async function makeCandidates(
-  { database, resource, documented }: DayBatch,
-  { isReadOnce, hasUnlike }: Strange,
-): Promise<void> {
+  if (Number(bytes ?? 0) === 0) return false
+  const isReadOnce = Number(bytes) <= READ_ONCE_BYTES || Number(longest) <= SHORT_ITEM_BYTES
   if (documented.size === 0) throw new Error(`nothing of ${resource} is in drift/expected.sql`)
   const relation = isReadOnce ? 'table gathered_items' : 'view items'
   await database.run(fill(statement('drift/items'), { relation }))
   if (isReadOnce) await database.run('create or replace temp view items as from gathered_items')
   const shapes = [...documented].flatMap(([object, fields]) =>
-    fields.get('')?.type === 'any' || (object !== '$' && !hasUnlike)
+    fields.get('')?.type === 'any' || (object !== '$' && hasUnlike !== true)
       ? []
       : [shapesSql(object, fields)],
   )
   await database.run(`create or replace temp table shapes as ${union(shapes)}`)
   await database.run(fill(statement('drift/candidates'), { resource: literal(resource) }))
+  return true
 }
 
-/** Where objects of one kind have to be examined. */
-interface Candidate {
-  readonly keys: Set<string>
-  readonly places: Set<string>
-  /** Whether the object itself is to be examined. */
-  isItself: boolean
-}
+const candidateRows = z.array(
+  z.object({ object: z.string(), key: z.string().nullable(), place: z.string() }),
+)
 
 async function findingsSql(database: Database): Promise<string> {
-  const candidates = new Map<string, Candidate>()
-  for (const [object, key, place] of (await database.table(statement('drift/candidate_objects')))
-    .rows) {
-    if (typeof object !== 'string' || typeof place !== 'string') continue
-    const candidate = candidates.get(object) ?? {
-      keys: new Set(),
-      places: new Set(),
-      isItself: false,
-    }
-    candidates.set(object, candidate)
-    candidate.places.add(place)
-    if (typeof key === 'string') candidate.keys.add(key)
-    else candidate.isItself = true
-  }
-  const served = [...candidates].flatMap(([object, { keys, places, isItself }]) => {
+  const rows = candidateRows.parse(await database.rows(statement('drift/candidate_objects')))
+  const served = [...grouped(rows, ({ object }) => object)].flatMap(([object, found]) => {
+    const keys = [...new Set(found.flatMap(({ key }) => key ?? []))]
     const values = {
       object: literal(object),
       objects: objectsSql(object),
-      places: `[${[...places].join()}]`,
-      keys: listLiteral([...keys]),
-      pointers: listLiteral([...keys].map(pointer)),
+      places: `[${[...new Set(found.map(({ place }) => place))].join()}]`,
+      keys: listLiteral(keys),
+      pointers: listLiteral(keys.map(pointer)),
     }
+    const isItself = found.some(({ key }) => key === null) // the object itself is to be examined
     return [
-      ...(keys.size === 0 ? [] : [fill(statement('drift/served'), values)]),
+      ...(keys.length === 0 ? [] : [fill(statement('drift/served'), values)]),
       ...(isItself ? [fill(statement('drift/served_whole'), values)] : []),
     ]
   })
