@@ -148,11 +148,6 @@ function reads(names: readonly string[], sources: readonly string[], context: En
   }
 }
 
-/** `"warehouse"."main"."fct_org_day"` */
-function relationName({ schema, name }: ModelNode, { database }: EntryContext): string {
-  return [database, schema, name].map(identifier).join('.')
-}
-
 const OF_MODELS = {
   access: 'protected',
   constraints: [],
@@ -184,7 +179,7 @@ function modelEntry(node: ModelNode, context: EntryContext): Entry {
     meta: json(node.meta),
     patch_path: `${project.name}://${node.place.file}`,
     created_at: createdAt,
-    relation_name: relationName(node, context),
+    relation_name: [database, schema, name].map(identifier).join('.'),
     raw_code: code,
     ...(type === 'seed'
       ? { root_path: project.folder, depends_on: { macros: [] } }

@@ -140,17 +140,14 @@ function fixtureSql(
     const cell = named.includes(name) ? identifier(name) : 'null'
     return `cast(${cell} as ${spell(type)}) as ${identifier(name)}`
   })
-  const values = (row: Fixture[number]): string =>
-    `(${named.map((name) => cellSql(row[name])).join(', ')})`
+  // a scalar as text, so that all cells of a column have one type
+  const cells = (row: Fixture[number]): string[] =>
+    named.map((name) => (row[name] == null ? 'null' : literal(String(row[name]))))
+  const values = (row: Fixture[number]): string => `(${cells(row).join(', ')})`
   const all = rows.length === 0 ? [values({})] : rows.map(values)
   const fixture = `(values ${all.join(',\n')}) as fixture (${named.map(identifier).join(', ')})`
   const sql = `select ${columns.join(', ')} from ${fixture}`
   return rows.length === 0 ? `${sql} where false` : sql
-}
-
-/** A scalar as text, so that all cells of a column have one type. */
-function cellSql(value: Fixture[number][string] | undefined): string {
-  return value === undefined || value === null ? 'null' : literal(String(value))
 }
 
 interface Failure {

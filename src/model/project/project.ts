@@ -5,7 +5,7 @@ import { orIfMissing } from '../../lib/files.ts'
 import { readDocs, readYaml } from './yaml.ts'
 import { ProjectError, requireKnown, unknownName } from './errors.ts'
 import { readMetrics } from './metrics.ts'
-import { notesIn, type DescribedFile, type Note } from './properties.ts'
+import { notesIn, type Note } from './properties.ts'
 import { seedsOf, type SeedChoice } from './seeds.ts'
 import {
   covers,
@@ -16,7 +16,7 @@ import {
 } from './settings.ts'
 import { projectShape, propertiesShape } from './shapes.ts'
 import { readMacros, readTemplate } from './template.ts'
-import type { Project } from './types.ts'
+import type { ModelSettings, Project } from './types.ts'
 
 const PROJECT_FILE = 'dbt_project.yml'
 
@@ -120,7 +120,7 @@ function described<N extends Note>(
   roots: readonly string[],
   notes: readonly N[],
   folders: readonly FolderConfig[],
-): DescribedFile<N>[] {
+): (Omit<N, 'config'> & { readonly file: string; readonly config: ModelSettings })[] {
   const nameOf = (file: string): string => basename(file, extname(file))
   /** The folders of the file below its root, and its name. */
   const pathOf = (file: string): string[] => {

@@ -6,7 +6,6 @@ import {
   modelTests,
   type DescribedProperties,
   type Properties,
-  type SeedType,
   type SourceConfig,
   type TestArguments,
   type TestEntry,
@@ -18,7 +17,7 @@ import type {
   FreshnessRule,
   GenericTest,
   ModelConfig,
-  ModelSettings,
+  Seed,
   Snapshot,
   Source,
   TestSettings,
@@ -29,16 +28,6 @@ import type { YamlFile } from './yaml.ts'
 /** The description of one model or seed in a yml. */
 export interface Note extends Omit<Described, 'file'> {
   readonly config: ModelConfig
-}
-
-export interface SeedNote extends Note {
-  readonly types: Readonly<Record<string, SeedType>>
-}
-
-/** A described file, with its settings merged with those of its folders. */
-export type DescribedFile<N extends Note> = Omit<N, 'config'> & {
-  readonly file: string
-  readonly config: ModelSettings
 }
 
 /** The place of a path in an item of a yml file, or of the item. */
@@ -64,9 +53,9 @@ export function notesIn(files: readonly YamlFile<Properties>[], shared: TestSett
       return { ...describe(model, at, shared), config }
     }),
     seeds: all('seeds', ({ config: { column_types: types, ...config }, ...seed }, at) => {
-      const note = { ...describe(seed, at, shared), config, types }
-      refuseUntyped(note, (name) => at('config', 'column_types', name))
-      return note
+      const note = describe(seed, at, shared)
+      refuseUntyped(note.columns, types, (name) => at('config', 'column_types', name))
+      return { ...note, config, types }
     }),
     snapshots: all('snapshots', (snapshot, at) => snapshotOf(snapshot, at, shared)),
     sources: all('sources', sourceOf),
@@ -200,7 +189,11 @@ function unitTestOf(test: Properties['unit_tests'][number], at: At): UnitTest {
   return { ...test, place: at() }
 }
 
-function refuseUntyped({ columns, types }: SeedNote, placeOf: (name: string) => Place): void {
+function refuseUntyped(
+  columns: readonly Column[],
+  types: Seed['types'],
+  placeOf: (name: string) => Place,
+): void {
   for (const name of Object.keys(types)) refuseUnknown([name], columns, placeOf(name))
   const bare = columns.find(({ name }) => types[name] === undefined)
   if (bare === undefined) return

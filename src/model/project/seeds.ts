@@ -5,7 +5,7 @@ import { delimiterOf, utf8Text, wrongFields } from '../../lib/csv.ts'
 import { listIfThere, orIfMissing } from '../../lib/files.ts'
 import { digits, suggestion } from '../../lib/text.ts'
 import { ProjectError, requireKnown } from './errors.ts'
-import { type DescribedFile, type SeedNote, keyOfTest } from './properties.ts'
+import { keyOfTest } from './properties.ts'
 import type { Seed, SeedFile, GenericTest } from './types.ts'
 import { z } from 'zod'
 import { identifier, literal, type Database } from '../../lib/duckdb.ts'
@@ -27,7 +27,7 @@ export interface SeedChoice {
  * @throws ProjectError for a file that does not begin with the columns of its yml.
  */
 export async function seedsOf(
-  files: readonly DescribedFile<SeedNote>[],
+  files: readonly Omit<Seed, 'csv'>[],
   folder: string,
   choice: SeedChoice,
 ): Promise<Seed[]> {
@@ -63,7 +63,7 @@ async function ownFiles(
 
 function compareHeader(
   { header, place: file }: SeedFile,
-  { columns, tests }: Pick<SeedNote, 'columns' | 'tests'>,
+  { columns, tests }: Pick<Seed, 'columns' | 'tests'>,
 ): void {
   const place = { file, line: 1 }
   const known = columns.map(({ name }) => name)

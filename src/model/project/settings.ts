@@ -84,17 +84,14 @@ export function covers(config: FolderConfig, path: readonly string[]): boolean {
   return config.path.every((step, index) => path[index] === step)
 }
 
-type Settings = Pick<ModelSettings, 'materialized' | 'schema' | 'unique_key'>
-const MODEL_DEFAULTS: Settings = { materialized: 'view', schema: 'main', unique_key: [] }
-
 /** A later setting overrides an earlier one; tags, meta and hooks are combined, as in dbt. */
 export function mergeSettings(configs: readonly ModelConfig[]): ModelSettings {
-  const settings = configs.reduce<Settings>((before, config) => {
-    const { materialized = before.materialized, schema = before.schema } = config
-    return { materialized, schema, unique_key: config.unique_key ?? before.unique_key }
-  }, MODEL_DEFAULTS)
+  const last = <Key extends keyof ModelConfig>(key: Key): ModelConfig[Key] =>
+    configs.findLast((config) => config[key] !== undefined)?.[key]
   return {
-    ...settings,
+    materialized: last('materialized') ?? 'view',
+    schema: last('schema') ?? 'main',
+    unique_key: last('unique_key') ?? [],
     tags: [...new Set(configs.flatMap((config) => config.tags ?? []))],
     meta: configs.reduce((all, each) => ({ ...all, ...each.meta }), {}),
     pre_hook: configs.flatMap((config) => config.pre_hook ?? []),

@@ -12,8 +12,6 @@ import type {
 } from './shapes.ts'
 import type { ParsedTemplate } from './template.ts'
 
-type Materialized = 'view' | 'table' | 'incremental' | 'seed' | 'snapshot'
-
 /** A dbt project as its files define it, before rendering. */
 export interface Project {
   readonly name: string
@@ -87,7 +85,7 @@ export interface SeedFile {
 
 /** Spelt as dbt does. */
 export interface ModelSettings {
-  readonly materialized: Materialized
+  readonly materialized: 'view' | 'table' | 'incremental' | 'seed' | 'snapshot'
   readonly schema: string
   readonly tags: readonly string[]
   readonly meta: Readonly<Record<string, unknown>>
@@ -147,14 +145,12 @@ export interface Exposure extends Readonly<Omit<ExposureProperties, 'depends_on'
 export interface Source {
   readonly name: string
   readonly description: string
-  readonly tables: readonly SourceTable[]
+  readonly tables: readonly {
+    readonly name: string
+    readonly description: string
+    readonly freshness: FreshnessRule | null
+  }[]
   readonly place: Place
-}
-
-interface SourceTable {
-  readonly name: string
-  readonly description: string
-  readonly freshness: FreshnessRule | null
 }
 
 /** The maximum age of a table's newest row, and how the age is computed. */
