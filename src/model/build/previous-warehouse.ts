@@ -111,6 +111,7 @@ function reasonOf(verdict: Verdict): string | null {
   return verdict.state === 'changed' ? verdict.reason : null
 }
 
+type CopiedFile = Awaited<ReturnType<typeof makeWorkingCopy>>
 type Copied = CopiedFile | Error | undefined
 
 function isFile(copied: Copied): copied is CopiedFile {
@@ -148,11 +149,6 @@ function changed(target: string, reason: string): string {
   return `${target} is not the file that was published: ${reason}; everything is built again from base`
 }
 
-interface CopiedFile {
-  readonly path: string
-  readonly sha256: string
-}
-
 /**
  * Copies the file that a build continues from, next to the published one, and computes the digest
  * of the copy: the build continues from exactly the verified bytes. A program that has the file
@@ -160,7 +156,7 @@ interface CopiedFile {
  *
  * @throws the system's error if the copy fails.
  */
-async function makeWorkingCopy(from: string, target: string): Promise<CopiedFile> {
+async function makeWorkingCopy(from: string, target: string) {
   const path = temporaryPath(target)
   try {
     await copyFile(from, path, constants.COPYFILE_FICLONE)
@@ -193,7 +189,7 @@ export async function keepFailed(
   try {
     if (failedFile !== undefined) {
       const { path } = failedFile
-      await removeFile(failedRecordPath(path))
+      await removeFile(recordOf(failedFile))
       await mkdir(dirname(path), { recursive: true })
       await makeReadOnly(temporary)
       await rename(temporary, path)
@@ -222,7 +218,7 @@ export async function recordFailed(build: FailedBuild): Promise<void> {
     const sha256 = await sha256OfFile(path)
     const results = await resultsDigest(artifacts?.folder)
     const record = { run_id: runId, sources, sha256, results }
-    await writeAtomic(failedRecordPath(path), `${JSON.stringify(record)}\n`)
+    await writeAtomic(recordOf(failedFile), `${JSON.stringify(record)}\n`)
   } catch (error) {
     emit(notKept(error))
   }
@@ -242,7 +238,7 @@ async function resultsDigest(artifacts: string | undefined): Promise<string> {
 export async function forgetFailed({ failedFile }: FailedBuild): Promise<void> {
   if (failedFile === undefined) return
   await removeFile(failedFile.path)
-  await removeFile(failedRecordPath(failedFile.path))
+  await removeFile(recordOf(failedFile))
 }
 
 /**
@@ -252,11 +248,11 @@ export async function forgetFailed({ failedFile }: FailedBuild): Promise<void> {
  *   results are not those of the run.
  */
 async function openFailed(
-  { failedFile, artifacts }: Pick<FailedBuild, 'failedFile' | 'artifacts'>,
+  { failedFile, artifacts }: FailedBuild,
   target: string,
 ): Promise<{ readonly runId: string; readonly path: string }> {
   const path = failedFile?.path ?? ''
-  const found = failedFile && (await readJson(failedRecordPath(path), () => undefined))
+  const found = failedFile && (await readJson(recordOf(failedFile), () => undefined))
   const { data: record } = failedRecord.safeParse(found)
   if (record === undefined) throw refusal('no build has failed')
   const { run_id: runId } = record
@@ -285,7 +281,7 @@ function refusal(problem: string): UsageError {
   })
 }
 
-function failedRecordPath(path: string): string {
+function recordOf({ path }: { readonly path: string }): string {
   return `${path}.json`
 }
 

@@ -96,17 +96,26 @@ function settingsOf(model: Model, rendered: Rendered): ModelSettings {
 function modelNode(model: Model, names: ProjectNames): ModelNode {
   const own = { ...names, self: relationOf(model) }
   const settings = settingsOf(model, render(model.template, own))
-  const { pre_hook: hooks } = settings
-  const full = statementsOf(model, hooks, own)
-  const isIncremental = settings.materialized === 'incremental'
-  const increment = isIncremental ? statementsOf(model, hooks, { ...own, isIncremental }) : null
-  const both = increment === null ? [full] : [full, increment]
-  const all = both.flatMap(({ body, hooks: own }) => [body, ...own])
+  const all: Rendered[] = []
+  const hooks: Rendered[] = []
+  const statements = (isIncremental: boolean): Statements => {
+    const { file, template } = model
+    const body = render(template, { ...own, isIncremental })
+    const before = settings.pre_hook.map((hook) =>
+      render(readTemplate(hook, `${file} (pre_hook)`, template.macros), { ...own, isIncremental }),
+    )
+    all.push(body, ...before)
+    hooks.push(...before)
+    const preHooks = before.map(({ sql }) => sql.trim()).filter((sql) => sql !== '')
+    return { preHooks, sql: needSql(body, file) }
+  }
+  const full = statements(false)
+  const increment = settings.materialized === 'incremental' ? statements(true) : null
   return {
-    ...nodeOf(model, settings, full.statements),
-    increment: increment?.statements ?? null,
+    ...nodeOf(model, settings, full),
+    increment,
     dependsOn: refsOf(all),
-    hookRefs: refsOf(both.flatMap((statements) => statements.hooks)),
+    hookRefs: refsOf(hooks),
     sources: [...new Set(all.flatMap(({ sources }) => sources))],
   }
 }
@@ -144,19 +153,6 @@ function nodeOf(described: Described, settings: ModelSettings, statements: State
     hookRefs: [],
     sources: [],
   }
-}
-
-function statementsOf(
-  { template, file }: Model,
-  hooks: readonly string[],
-  names: Names,
-): { statements: Statements; body: Rendered; hooks: readonly Rendered[] } {
-  const body = render(template, names)
-  const rendered = hooks.map((hook) =>
-    render(readTemplate(hook, `${file} (pre_hook)`, template.macros), names),
-  )
-  const preHooks = rendered.map(({ sql }) => sql.trim()).filter((sql) => sql !== '')
-  return { statements: { preHooks, sql: needSql(body, file) }, body, hooks: rendered }
 }
 
 function refsOf(rendered: readonly Rendered[]): string[] {
