@@ -53,7 +53,8 @@ export async function materialize(
       const columns = await compareColumns(context, node)
       await refuseInfinite(db, node, columns, action === 'update')
     }
-    const rows = kindOf(node) === 'table' ? await countRows(db, node.relation) : null
+    const rows =
+      kindOf(node) === 'table' ? await numberOf(db, `select count(*) from ${node.relation}`) : null
     const durationMs = action === 'reuse' ? 0 : now() - startedAt
     const built = { rows, ...(intervals === undefined ? {} : { intervals }), durationMs }
     emit({ type: 'model.built', model: name, ...built })
@@ -120,14 +121,14 @@ async function update(
   const changed = changedIntervals(node)
   await db.transaction(async () => {
     for (const hook of preHooks) await db.run(hook)
-    const last = await count(db, `select coalesce(max(rowid), -1) from ${relation}`)
+    const last = await numberOf(db, `select coalesce(max(rowid), -1) from ${relation}`)
     await db.run(`insert into ${relation} ${sql}`)
     await db.run(`create or replace temp table ${changed} as
         select distinct ${columns} from ${relation} where rowid > ${String(last)};
       delete from ${relation}
         where rowid <= ${String(last)} and (${columns}) in (select ${columns} from ${changed})`)
   })
-  return countRows(db, changed)
+  return numberOf(db, `select count(*) from ${changed}`)
 }
 
 /** Returns the columns and their types. @throws ProjectError if they differ from the yml. */
@@ -173,11 +174,7 @@ async function refuseInfinite(
   })
 }
 
-function countRows(db: Database, relation: string): Promise<number> {
-  return count(db, `select count(*) from ${relation}`)
-}
-
-async function count(db: Database, sql: string): Promise<number> {
-  const { rows } = await db.table(sql)
+async function numberOf(db: Database, select: string): Promise<number> {
+  const { rows } = await db.table(select)
   return Number(rows[0]?.[0])
 }

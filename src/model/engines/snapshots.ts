@@ -12,6 +12,7 @@ import {
 } from '../../lake/snapshot-versions.ts'
 import type { RunningBuild } from '../shared/context.ts'
 import type { ModelNode, SnapshotRule } from '../project/types.ts'
+import { relationsIn } from '../shared/relations.ts'
 
 /** Where versions are stored; those written up to `asOf` are read. */
 type SnapshotPlace = Pick<RunningBuild, 'target' | 'asOf' | 'now' | 'warn'>
@@ -65,7 +66,9 @@ export async function adoptSnapshots(
   try {
     await using db = await Database.open(path, { readOnly: true })
     if (await isOfPast(db)) return false
-    for (const node of nodes) if (await isThere(db, node)) await saveSnapshot(db, node, place)
+    for (const node of nodes) {
+      if (await isTable(db, node.relation)) await saveSnapshot(db, node, place)
+    }
     return true
   } catch (error) {
     throw unreadableHistory(nodes, messageOf(error))
@@ -74,7 +77,7 @@ export async function adoptSnapshots(
 
 /** Whether the file was built with `--as-of`, as it says itself: a changed file has no record. */
 async function isOfPast(db: Database): Promise<boolean> {
-  if (!(await isThere(db, { schema: 'meta', name: 'build' }))) return false
+  if (!(await isTable(db, 'meta.build'))) return false
   return (await db.rows('from meta.build')).some((row) => row['as_of'] != null)
 }
 
@@ -180,7 +183,7 @@ export async function takeSnapshot(
   now: number,
 ): Promise<void> {
   const values = { relation: node.relation, rows: node.sql, ...expressions(rule, now) }
-  if (await isThere(db, node)) {
+  if (await isTable(db, node.relation)) {
     await addColumns(db, node)
     await db.run(fill(statement('snapshots/update'), values))
   } else await db.run(fill(statement('snapshots/create'), values))
@@ -205,16 +208,8 @@ function expressions(rule: SnapshotRule, now: number): Record<string, string> {
   }
 }
 
-async function isThere(
-  db: Database,
-  { schema, name }: Pick<ModelNode, 'schema' | 'name'>,
-): Promise<boolean> {
-  const tables = await db.rows(
-    `select 1 from duckdb_tables() where database_name = current_database()
-      and schema_name = $schema and table_name = $name`,
-    { schema, name },
-  )
-  return tables.length > 0
+async function isTable(db: Database, relation: string): Promise<boolean> {
+  return (await relationsIn(db)).get(relation)?.kind === 'table'
 }
 
 /** Adds columns that the source has gained; earlier rows have NULL there. */

@@ -15,23 +15,21 @@ export interface FolderConfig {
 type PlaceOf = (...path: PropertyKey[]) => Place
 type Tree = Readonly<Record<string, unknown>>
 
-const shapes = { models: modelConfigShape, seeds: seedConfigShape }
-
 /**
  * The `models:` or the `seeds:` tree of `dbt_project.yml`, outermost folder first.
  *
  * @throws ProjectError with line at an unknown key.
  */
 export function folderConfigs(
-  kind: keyof typeof shapes,
+  kind: 'models' | 'seeds',
   tree: Tree,
   project: string,
   placeOf: PlaceOf,
 ): FolderConfig[] {
+  const shape: z.ZodType<ModelConfig> = kind === 'models' ? modelConfigShape : seedConfigShape
   const collect = (folder: Tree, path: readonly string[]): FolderConfig[] => {
     const placeIn = (name: string): Place => placeOf(kind, ...path, name)
     const own = Object.entries(folder).filter(([key]) => key.startsWith('+'))
-    const shape: z.ZodType<ModelConfig> = shapes[kind]
     const config = own.length === 0 ? [] : [readConfig(shape, own, placeIn)]
     const below = Object.entries(folder).flatMap(([key, value]) => {
       if (key.startsWith('+')) return []

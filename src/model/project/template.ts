@@ -184,12 +184,11 @@ export interface Rendered {
  * @throws ProjectError with file and line.
  */
 export function render({ file, evaluate }: ParsedTemplate, names: Names): Rendered {
-  const calls = callsIn(file, names)
+  const { globals, refLines, sources, config, configLines } = callsIn(file, names)
   try {
-    const sql = evaluate(calls.globals).trimEnd()
-    const { refLines, sources, config } = calls
-    const configLine = calls.configLines[0]
-    return { sql, refs: [...refLines.keys()], refLines, sources: [...sources], config, configLine }
+    const sql = evaluate(globals).trimEnd()
+    const refs = [...refLines.keys()]
+    return { sql, refs, refLines, sources: [...sources], config, configLine: configLines[0] }
   } catch (error) {
     if (error instanceof AppError) throw error
     const problem = `the template cannot be rendered: ${messageOf(error)}`
