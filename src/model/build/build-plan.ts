@@ -4,7 +4,7 @@ import { checksOf, failuresTable, type Check, type PlannedCheck } from '../share
 import { unitTestsDigest } from '../checks/unit-tests.ts'
 import type { Compiled } from '../project/compile.ts'
 import { inputDigests, type InputDigests } from '../shared/fingerprint.ts'
-import { reach, select, type Past } from '../project/select.ts'
+import { lineageOf, select, type Past } from '../project/select.ts'
 import { kindOf, type ModelNode } from '../project/types.ts'
 import { noResults, type PreviousWarehouse } from './previous-warehouse.ts'
 import { isPartial, type BuildOptions, type BuildPlan, type NodePlan } from '../shared/context.ts'
@@ -156,9 +156,9 @@ function reasonToCreate(
   if (before.withAncestors === now.get(node.name)?.withAncestors) {
     return kindOf(node) === 'view' && isChanged(node.name) ? MOVED : null
   }
-  const lineage = reach([node.name], new Map(models.map((each) => [each.name, each.dependsOn])))
+  const lineage = lineageOf([node.name], models)
   const names = models.map(({ name }) => name)
-  const changed = names.filter((name) => name === node.name || lineage.has(name)).filter(isChanged)
+  const changed = names.filter((name) => lineage.has(name) && isChanged(name))
   return changed.length === 0
     ? 'its record is of an earlier release, or a model that it reads was built without it'
     : `changed since: ${changed.join(', ')}`

@@ -2,7 +2,7 @@ import type { Database } from '../../lib/duckdb.ts'
 import { compileProject, type CompileOptions } from '../project/compile.ts'
 import { naming } from '../project/errors.ts'
 import { keyOf } from '../project/properties.ts'
-import { reach } from '../project/select.ts'
+import { lineageOf } from '../project/select.ts'
 import type { ModelNode, Project } from '../project/types.ts'
 import { createSchemas } from '../shared/relations.ts'
 
@@ -21,8 +21,7 @@ export async function createFactViews(
   const { models } = compileProject(project, { sourceSql })
   const facts = models.filter(isFactOfDays)
   const names = facts.map(({ name }) => name)
-  const parents = new Map(models.map(({ name, dependsOn }) => [name, dependsOn]))
-  const needed = new Set([...names, ...reach(names, parents)])
+  const needed = lineageOf(names, models)
   const views = models.filter(({ name }) => needed.has(name))
   await createSchemas(database, views)
   for (const { file, name, relation, sql } of views) {

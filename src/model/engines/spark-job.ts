@@ -10,7 +10,7 @@ import { naming } from '../project/errors.ts'
 import { kindOf, type ModelNode } from '../project/types.ts'
 import { createSchemas } from '../shared/relations.ts'
 import { writableRows } from './snapshots.ts'
-import { reach } from '../project/select.ts'
+import { lineageOf } from '../project/select.ts'
 
 interface CountedTogether {
   readonly name: string
@@ -185,9 +185,8 @@ export function planSpark({ compiled: { models: all }, nodes, checks }: BuildPla
     ({ scope, reads }) =>
       made.size > 0 && scope === 'all' && reads.some((name) => !tables.has(name)),
   )
-  const edges = new Map(all.map((node) => [node.name, isGiven(node) ? [] : node.dependsOn]))
-  const read = new Set([...made, ...counted.flatMap(({ reads }) => reads)])
-  for (const name of reach([...read], edges)) read.add(name)
+  const nodesRead = all.map((node) => (isGiven(node) ? { ...node, dependsOn: [] } : node))
+  const read = lineageOf([...made, ...counted.flatMap(({ reads }) => reads)], nodesRead)
   const present = all.filter(({ name }) => read.has(name))
   return {
     here: nodes.filter(isHere),
@@ -203,8 +202,7 @@ export function planSpark({ compiled: { models: all }, nodes, checks }: BuildPla
  * intervals of incremental models are outdated.
  */
 function inputsOf(models: readonly ModelNode[]): ReadonlySet<string> {
-  const edges = new Map(models.map(({ name, dependsOn }) => [name, dependsOn]))
   const own = models.filter(({ seed, snapshot }) => seed !== null || snapshot !== null)
   const names = [...own.map(({ name }) => name), ...models.flatMap(({ hookRefs }) => hookRefs)]
-  return new Set([...names, ...reach(names, edges)])
+  return lineageOf(names, models)
 }

@@ -208,8 +208,14 @@ export function inOrder<T extends Dependent>(
   return [...ordered]
 }
 
+/** The names, and those of all nodes that they depend on. */
+export function lineageOf(names: readonly string[], nodes: readonly Dependent[]): Set<string> {
+  const parents = new Map(nodes.map(({ name, dependsOn }) => [name, dependsOn]))
+  return new Set([...names, ...reach(names, parents)])
+}
+
 /** The names that can be reached from `start` over one or more edges, at most `steps`. */
-export function reach(
+function reach(
   start: readonly string[],
   edges: ReadonlyMap<string, readonly string[]>,
   steps = Infinity,
