@@ -1,5 +1,5 @@
--- Flags by day, of the organisation and of users. Users are neither named nor
--- counted here.
+-- Flags by day, of the organisation and of users, in the last 28 days: the mart
+-- ends at the last day with use. Users are neither named nor counted here.
 select
     org_id,
     cast(activity_date as varchar) as day,
@@ -11,5 +11,6 @@ select
     cast(max(usual_high) filter (scope = 'org') as double) as usual_high
 from main.mart_anomalies
 inner join chosen using (org_id)
+where activity_date > last_day - 28
 group by 1, 2, 3, 4
 order by all

@@ -1,4 +1,4 @@
--- The 100 user days that are farthest from usual. Only with --people.
+-- The 100 user days of the last 28 days that are farthest from usual. Only with --people.
 select
     org_id,
     cast(activity_date as varchar) as day,
@@ -10,7 +10,7 @@ select
 from main.mart_anomalies
 inner join chosen using (org_id)
 left join main.dim_user using (org_id, user_id)
-where scope = 'user' and names_people
+where scope = 'user' and names_people and activity_date > last_day - 28
 qualify
     row_number() over (
         partition by org_id

@@ -3,13 +3,27 @@
 -- names_people is true.
 create temp table chosen as
 with
+    days as (
+        select org_id, activity_date, true as has_rows, sessions
+        from main.fct_org_day
+
+        union all
+
+        select org_id, activity_date, false, null
+        from meta.intervals
+        where
+            resource in ('activity', 'productivity', 'tokens', 'tools', 'users')
+            and status in ('landed', 'empty')
+    ),
+
+    -- From the first day with use to the last day that is known, with or without.
     ends as (
         select
             org_id,
-            min(activity_date) as first_day,
+            coalesce(min(activity_date) filter (has_rows), min(activity_date)) as first_day,
             max(activity_date) as last_day,
             sum(sessions) as sessions
-        from main.fct_org_day
+        from days
         group by 1
     ),
 

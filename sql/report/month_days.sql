@@ -6,10 +6,11 @@ with
             activity_date,
             cast(date_trunc('month', activity_date) as date) as month_start_date,
             billable_tokens
-        from main.fct_org_day
+        from org_days
         inner join chosen using (org_id)
         where
-            activity_date >= date_trunc('month', chosen.last_day) - interval 2 month
+            billable_tokens is not null
+            and activity_date >= date_trunc('month', chosen.last_day) - interval 2 month
     )
 
 select

@@ -1,11 +1,12 @@
 select
     org_id,
     cast(week_start_date as varchar) as week,
-    git_commits,
-    git_prs_created,
-    files_created + files_edited as files,
-    cast(billable_tokens as double) as billable_tokens
-from main.mart_output_week
-inner join chosen using (org_id)
-where is_complete_week
-order by org_id, week_start_date
+    sum(git_commits) as git_commits,
+    sum(git_prs_created) as git_prs_created,
+    sum(files_created) + sum(files_edited) as files,
+    cast(sum(billable_tokens) as double) as billable_tokens
+from org_days
+inner join whole_weeks using (org_id)
+where date_trunc('week', activity_date) = week_start_date
+group by 1, 2
+order by 1, 2

@@ -90,21 +90,25 @@ with
             org_id,
             days,
             period,
-            sum(fct_org_day.billable_tokens) as billable_tokens,
-            sum(fct_org_day.tool_calls) as tool_calls,
-            sum(fct_org_day.user_messages) as user_messages,
-            sum(fct_org_day.sessions) as sessions,
-            sum(fct_org_day.files_created) + sum(fct_org_day.files_edited) as files,
-            sum(fct_org_day.git_commits) as git_commits,
-            sum(fct_org_day.git_prs_created) as git_prs_created
-        from main.fct_org_day
+            if(bool_or(is_users_known), 0, null) as least_active_users,
+            sum(org_days.billable_tokens) as billable_tokens,
+            sum(org_days.tool_calls) as tool_calls,
+            sum(org_days.user_messages) as user_messages,
+            sum(org_days.sessions) as sessions,
+            sum(org_days.files_created) + sum(org_days.files_edited) as files,
+            sum(org_days.git_commits) as git_commits,
+            sum(org_days.git_prs_created) as git_prs_created
+        from org_days
         inner join periods using (org_id)
         where activity_date between first_date and last_date
         group by 1, 2, 3
     ),
 
     every as (
-        select totals.*, null as team, people.active_users
+        select
+            totals.* exclude (least_active_users),
+            null as team,
+            coalesce(people.active_users, least_active_users) as active_users
         from totals
         left join people
             on

@@ -38,18 +38,22 @@ export const activeUsers = defineChart({
       compared: back === null ? null : (weekly.get(daysAfter(row.day, -back)) ?? null),
     }))
   },
-  finding: (rows, view) => {
+  finding: (days, view) => {
+    // Not known on a day without use after days with use.
+    const rows = days.filter(({ daily, weekly }) => daily !== 0 || weekly !== null)
     const first = rows[0]?.weekly ?? null
     const last = rows.at(-1)?.weekly ?? null
     if (last === null) return 'How many people were active in the last 7 days is not known'
+    const { day = '' } = rows.at(-1) ?? {}
+    const until = day === days.at(-1)?.day ? '' : ` to ${dayText(day)}`
     if (first === null || rows.length === 1)
-      return `${counted(last, 'person was', 'people were')} active in the last 7 days`
+      return `${counted(last, 'person was', 'people were')} active in the last 7 days${until}`
     if (last === first && rows.some(({ weekly }) => weekly !== null && weekly !== last))
-      return `Weekly active people stand at ${amount(last)}, as on the first day`
+      return `Weekly active people stand at ${amount(last)}, as on the first day${until}`
     const verb = last > first ? 'rose' : last < first ? 'fell' : 'stayed'
     const change =
       last === first ? `at ${amount(last)}` : `from ${amount(first)} to ${amount(last)}`
-    return `Weekly active people ${verb} ${change} ${inPeriod(view)}`
+    return `Weekly active people ${verb} ${change} ${inPeriod(view)}${until}`
   },
 })
 

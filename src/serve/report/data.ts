@@ -200,7 +200,9 @@ const datasets = {
 /** An organisation, the trust in its data (`mart_data_health`), and its rows. */
 const organisation = z.object({
   org_id: text,
+  /** With use; without any, the first known day. */
   first_day: text.nullable(),
+  /** The last known day, with or without use. */
   last_day: text.nullable(),
   data_through: text.nullable(),
   missing_days: number,

@@ -75,9 +75,6 @@ export function trust(organisation: Organisation) {
     last !== null && through !== null && last > through
       ? `later days to ${dayText(last)} are only partly here`
       : null,
-    last !== null && through !== null && last < through && !hasGaps
-      ? `no use after ${dayText(last)}`
-      : null,
     missingText(organisation.missing_days),
     some(organisation.failed_days, 'day failed', 'days failed'),
     some(organisation.residual_checks_failed, 'sum does not add up', 'sums do not add up'),

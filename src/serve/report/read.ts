@@ -56,6 +56,7 @@ async function read(database: Database, request: ReportRequest): Promise<ReportD
   await database.rows(statement('report/chosen'), { names, names_people: withPeople })
   const ranges = JSON.stringify(RANGES.map(([days]) => days))
   await database.rows(statement('report/ranges'), { ranges })
+  await database.run(statement('report/org_days'))
   await database.run(statement('report/whole_weeks'))
   await database.run(statement('report/hides'))
   await database.run(statement('report/user_days'))

@@ -115,7 +115,7 @@ export function areOthers(team: string): boolean {
   return /^\(\d+ other teams\)$/.test(team)
 }
 
-/** Rows of the period. After its last day, whole weeks may follow without any use. */
+/** Rows of the period. */
 export function inRange<Row>(view: View, rows: readonly Row[], dayOf: (row: Row) => string): Row[] {
   const span = chosenSpan(view)
   return span === null
@@ -123,7 +123,7 @@ export function inRange<Row>(view: View, rows: readonly Row[], dayOf: (row: Row)
     : rows.filter((row) => dayOf(row) >= span.first && dayOf(row) <= span.last)
 }
 
-/** Rows of the period or later: what they say may be of days without a row of use. */
+/** Rows of the period or later, such as a report of today, a day whose use is not known yet. */
 export function inRangeOrLater<Row>(
   view: View,
   rows: readonly Row[],

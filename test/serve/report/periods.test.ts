@@ -24,8 +24,8 @@ beforeAll(async () => {
     from days, (values ('u1', 'a', 1), ('u2', 'a', 0), ('u3', 'a', 0), ('u4', 'a', 0),
       ('u5', 'a', 0), ('u6', 'a', 0), ('v1', 'few', 1), ('w1', 'next', 0), ('w2', 'next', 0),
       ('w3', 'next', 0), ('w4', 'next', 0), ('w5', 'next', 0)) as people (user_id, team, credits)`)
-  await database.run(`create table fct_org_day as
-    select org_id, activity_date, if(org_id = 'without', 7, 10) as billable_tokens, ${rest}
+  await database.run(`create table org_days as
+    select org_id, activity_date, org_id = 'with people' as is_users_known, if(org_id = 'without', 7, 10) as billable_tokens, ${rest}
     from days, chosen`)
 })
 afterAll(() => {

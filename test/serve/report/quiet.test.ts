@@ -57,7 +57,19 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
     'Weekly active people stayed at 4 in 4 weeks',
   ],
   [
-    'whole weeks after the last day with use are not of the period',
+    'weekly active people are those of the last day on which they are known, before days without use',
+    adoption.activeUsers,
+    {
+      active_days: [
+        { day: '2026-03-27', daily: 3, weekly: 30, monthly: 40, stickiness: 0.5 },
+        { day: '2026-03-28', daily: 3, weekly: 37, monthly: 40, stickiness: 0.5 },
+        { day: '2026-03-29', daily: 0, weekly: null, monthly: null, stickiness: null },
+      ],
+    },
+    'Weekly active people rose from 30 to 37 in 4 weeks to 28 Mar 2026',
+  ],
+  [
+    'whole weeks after the last known day are not of the period',
     adoption.lifecycle,
     {
       last_day: '2026-03-20',
@@ -94,7 +106,7 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
     'Each million credits came with 1 commit and 1 file in the last whole week',
   ],
   [
-    'a rule that was broken after the last day with use was broken in the period',
+    'a rule that was broken after the last known day was broken in the period',
     oversight.policy,
     { last_day: '2026-03-20', policy: [{ ...rule, last_forbidden_use: '2026-03-25' }] },
     '1 model was used in 4 weeks without being allowed',
@@ -127,13 +139,13 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
   expect(chart.read(view(rows)).finding).toBe(title)
 })
 
-it('weeks after the last day with use are not shown', () => {
+it('weeks after the last known day are not shown', () => {
   const lifecycle_weeks = ['2026-03-09', '2026-03-23'].map((name) => ({ ...week, week: name }))
   const { rows } = adoption.lifecycle.read(view({ last_day: '2026-03-20', lifecycle_weeks }))
   expect(rows.map((row) => row.week)).toEqual(['2026-03-09'])
 })
 
-it('a readiness report of the day after the last day with use is shown', () => {
+it('a readiness report of the day after the last known day is shown', () => {
   const report = { repository: 'a', passing: 1, evaluated: 2, pass_rate: 0.5 }
   const readiness = ['2026-03-31', '2026-04-01'].map((day) => ({ ...report, day }))
   const { rows } = practice.readiness.read(view({ readiness }))

@@ -17,6 +17,9 @@ async function rowsOf(dataset: string, mart: string, columns: string, values: st
     create table whole_weeks as
       select 'a' as org_id, unnest([date '2026-01-05', date '2026-01-12']) as week_start_date;
     create table ranges as select 28 as days;
+    create table org_days as
+      select 'a' as org_id, unnest([date '2026-01-05', date '2026-01-06']) as activity_date,
+        1 as daily_active_users, false as is_activity_empty;
     create table fct_mcp_server_day (
       org_id text, activity_date date, mcp_server text, invocations bigint);
     create table dim_mcp_server (org_id text, mcp_server text, display_name text);

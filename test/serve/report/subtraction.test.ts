@@ -83,12 +83,12 @@ async function reportOf(organisations: readonly (readonly Activity[])[]) {
     create table dim_user_history as
       select org_id, user_id, team, last_day - back as valid_from, valid_from + 1 as valid_to
       from activities inner join chosen using (org_id);
-    create table fct_org_day as
-      select org_id, last_day - cast(back as integer) as activity_date, ${measures}
+    create table org_days as
+      select org_id, true as is_users_known, last_day - cast(back as integer) as activity_date, ${measures}
       from range(${MOST_DAYS}) as days (back), chosen;
     create table whole_weeks as
       select distinct org_id, cast(date_trunc('week', activity_date) as date) as week_start_date
-      from fct_org_day inner join chosen using (org_id)
+      from org_days inner join chosen using (org_id)
       where date_trunc('week', activity_date) >= first_day`)
   const ranges = JSON.stringify(RANGES.map(([days]) => days))
   await database.rows(statement('report/ranges'), { ranges })

@@ -31,20 +31,6 @@ it.each([
     'Complete to 31 Mar 2026',
     ['the platform counts fewer sessions than were fetched'],
   ],
-  [
-    'of days without use',
-    { last_day: '2026-03-20' },
-    'good',
-    'Complete to 31 Mar 2026',
-    ['no use after 20 Mar 2026'],
-  ],
-  [
-    'of a last day with use before days that are missing',
-    { last_day: '2026-03-20', verdict: 'incomplete', missing_days: 5 },
-    'bad',
-    'Data to 31 Mar 2026',
-    ['5 days are missing'],
-  ],
   ['empty', { data_through: null }, 'bad', 'No day is complete yet', []],
 ] as const)('the trust strip for data that is %s', (_, rows, level, verdict, notes) => {
   expect(trust(organisation(rows))).toEqual({ level, verdict, notes })
