@@ -32,6 +32,12 @@ beforeAll(async () => {
         10 as billable_tokens, 1 as files_created, 1 as files_edited, 1 as git_commits,
         null::integer as git_prs_created
       from meta.intervals where resource = 'tokens' and status = 'landed';
+    create table fct_client_day as
+      select 'quiet' as org_id, *
+      from (values
+        (date '2026-03-02', 'cli', 14), (date '2026-03-03', 'cli', 7), (date '2026-03-02', 'web', 1),
+        (date '2026-03-03', 'web', null), (date '2026-03-09', 'app', 7)
+      ) as t (activity_date, client, daily_active_users);
     create table mart_active_users as select *, 0.5 as stickiness_30d from fct_org_day;
     create table mart_user_28d (org_id varchar, as_of_date date);
     create table user_days as
@@ -103,6 +109,16 @@ it('law 5: a whole week without rows has an output of zero, and what is not sent
   expect(await quiet('output_weeks')).toEqual([
     ['2026-03-02', '7', 'null', '14', '70'],
     ['2026-03-09', '0', '0', '0', '0'],
+  ])
+})
+
+it('law 5: a client without users in a whole week has zero, from its first week on', async () => {
+  expect(await quiet('client_weeks')).toEqual([
+    ['2026-03-02', 'cli', '3'],
+    ['2026-03-02', 'web', 'null'],
+    ['2026-03-09', 'app', '1'],
+    ['2026-03-09', 'cli', '0'],
+    ['2026-03-09', 'web', '0'],
   ])
 })
 

@@ -4,11 +4,14 @@ import { amount, dayText, nameText, signed, tickAmount } from '../words.ts'
 import {
   COLOURS,
   dateOf,
+  DAY,
   lettersIn,
   marginFor,
   QUIET,
+  withGaps,
   type EndLabel,
   type Options,
+  type Point,
 } from './marks.ts'
 
 const [BLUE = QUIET, ORANGE = QUIET, GREEN = QUIET] = COLOURS
@@ -20,12 +23,14 @@ export function burnUp(rows: readonly Row<'forecast_days'>[]): Options {
   if (last === undefined) return {}
   const { p10, p50, p90, credit_limit: limit, exhaustion_day: exhausted } = last
   const today = dateOf(last.day)
-  const end = new Date(today.getTime() + last.days_left * 86_400_000)
+  const end = new Date(today.getTime() + last.days_left * DAY)
   const isFan = p10 !== null && p50 !== null && p90 !== null && last.days_left > 0
   const highest = isFan ? p90 : last.month_to_date
   // A limit far above would flatten everything else; then only its name is shown.
   const isLimitNear = limit !== null && limit <= 2 * highest
-  const so_far = rows.map((row) => ({ at: dateOf(row.day), value: row.month_to_date }))
+  const so_far = rows.map((row) => {
+    return { at: dateOf(row.day), value: row.month_to_date, series: row.month }
+  })
   const now = { at: today, value: last.month_to_date }
   const ends: EndLabel[] = [
     ...(isFan
@@ -67,7 +72,12 @@ export function burnUp(rows: readonly Row<'forecast_days'>[]): Options {
     marks: [
       Plot.ruleY([0]),
       ...fan,
-      Plot.lineY(so_far, { x: 'at', y: 'value', stroke: BLUE, strokeWidth: 1.75 }),
+      Plot.lineY(withGaps<Point>(DAY, so_far), {
+        x: 'at',
+        y: 'value',
+        stroke: BLUE,
+        strokeWidth: 1.75,
+      }),
       Plot.dot([now], { x: 'at', y: 'value', fill: BLUE, r: 3 }),
       ...(isLimitNear ? [Plot.ruleY([limit], { stroke: LIMIT, strokeDasharray: '2 3' })] : []),
       ...(exhausted === null || !isLimitNear

@@ -13,10 +13,13 @@ import {
   COLOURS,
   COMPARED,
   dateOf,
+  DAY,
   drawn,
   lines,
   QUIET,
   timeBars,
+  WEEK,
+  withGaps,
   type Draw,
   type Options,
 } from './marks.ts'
@@ -46,7 +49,10 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
     x: time,
     y: people,
     ...lines(
-      pointsOf(rows, ({ day }) => day, ACTIVE),
+      withGaps(
+        DAY,
+        pointsOf(rows, ({ day }) => day, ACTIVE),
+      ),
       Object.keys(ACTIVE),
     ),
   })),
@@ -54,11 +60,14 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
     x: time,
     y: people,
     ...lines(
-      points(
-        rows.filter(({ team }) => view.team !== null || !areOthers(team)),
-        'week',
-        'active_users',
-        'team',
+      withGaps(
+        WEEK,
+        points(
+          rows.filter(({ team }) => view.team !== null || !areOthers(team)),
+          'week',
+          'active_users',
+          'team',
+        ),
       ),
     ),
   })),
@@ -124,11 +133,14 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
       x: { label: 'Day of the month', domain: [1, 31] },
       y: credits,
       ...lines(
-        rows.map((row) => ({
-          at: row.day_of_month,
-          value: row.billable_tokens,
-          series: monthText(row.month),
-        })),
+        withGaps(
+          1,
+          rows.map((row) => ({
+            at: row.day_of_month,
+            value: row.billable_tokens,
+            series: monthText(row.month),
+          })),
+        ),
         months.map(monthText).reverse(),
       ),
     }
@@ -138,7 +150,10 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
     x: time,
     y: { label: 'Error', grid: true, zero: true, tickFormat: percent },
     ...lines(
-      pointsOf(rows, ({ month }) => `${month}-01`, ERRORS),
+      withGaps(
+        31 * DAY,
+        pointsOf(rows, ({ month }) => `${month}-01`, ERRORS),
+      ),
       Object.keys(ERRORS),
       percent,
     ),
@@ -186,7 +201,10 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
     x: time,
     y: { ...share, label: 'Input tokens' },
     ...lines(
-      pointsOf(rows, ({ week }) => week, { 'From the cache': 'share' }),
+      withGaps(
+        WEEK,
+        pointsOf(rows, ({ week }) => week, { 'From the cache': 'share' }),
+      ),
       undefined,
       percent,
     ),
@@ -194,12 +212,22 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
   drawn(spend.efficiency, (rows) => ({
     x: time,
     y: { ...credits, label: 'For a million credits' },
-    ...lines(pointsOf(rows, ({ week }) => week, { Files: 'files', Commits: 'commits' })),
+    ...lines(
+      withGaps(
+        WEEK,
+        pointsOf(rows, ({ week }) => week, { Files: 'files', Commits: 'commits' }),
+      ),
+    ),
   })),
   drawn(practice.autonomy, (rows) => ({
     x: time,
     y: { label: 'Tool calls a message', grid: true, zero: true },
-    ...lines(pointsOf(rows, ({ week }) => week, RATIOS)),
+    ...lines(
+      withGaps(
+        WEEK,
+        pointsOf(rows, ({ week }) => week, RATIOS),
+      ),
+    ),
   })),
   drawn(practice.autonomyLevels, (rows) => {
     const names = [...new Set(rows.map(({ level }) => level))].sort(
@@ -217,12 +245,17 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
   drawn(practice.clients, (rows) => ({
     x: time,
     y: { ...people, tickFormat: tickAmount },
-    ...lines(points(rows, 'week', 'daily_users', 'client')),
+    ...lines(withGaps(WEEK, points(rows, 'week', 'daily_users', 'client'))),
   })),
   drawn(practice.output, (rows) => ({
     x: time,
     y: { ...count, label: 'In a week' },
-    ...lines(pointsOf(rows, ({ week }) => week, OUTPUT)),
+    ...lines(
+      withGaps(
+        WEEK,
+        pointsOf(rows, ({ week }) => week, OUTPUT),
+      ),
+    ),
   })),
   drawn(practice.readiness, (rows, _, width) => {
     const newest = [...new Map(rows.map((row) => [row.repository, row])).values()]

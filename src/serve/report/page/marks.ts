@@ -123,11 +123,29 @@ function spread<T extends { readonly at: number }>(labels: readonly T[], bottom:
   })
 }
 
-interface Point {
+export interface Point {
   /** A day, or a number. */
   readonly at: Date | number
   readonly value: number | null
   readonly series: string
+}
+
+export const DAY = 86_400_000
+export const WEEK = 7 * DAY
+
+/**
+ * The points, and one without a value, which breaks the line, wherever a series lacks the point that
+ * should follow within that distance.
+ */
+export function withGaps<P extends Point>(within: number, points: readonly P[]): P[] {
+  const expected = new Map<string, number>()
+  return points.flatMap((point) => {
+    const latest = expected.get(point.series) ?? Infinity
+    expected.set(point.series, Number(point.at) + within)
+    if (Number(point.at) <= latest) return [point]
+    const at = point.at instanceof Date ? new Date(latest) : latest
+    return [{ ...point, at, value: null }, point]
+  })
 }
 
 export function dateOf(day: string): Date {
