@@ -57,7 +57,7 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
     ),
   })),
   drawn(adoption.teamActivity, (rows, view) => ({
-    x: time,
+    x: weeks,
     y: people,
     ...lines(
       withGaps(
@@ -79,7 +79,7 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
       { at: dateOf(row.week), value: row.resurrected_users, series: 'Returned' },
       { at: dateOf(row.week), value: -row.churned_users, series: 'Left' },
     ])
-    return { x: time, y: people, ...timeBars(bars, names) }
+    return { x: weeks, y: people, ...timeBars(bars, names) }
   }),
   drawn(adoption.retention, (rows) => ({
     height: 68 + 18 * new Set(rows.map(({ cohort }) => cohort)).size,
@@ -163,7 +163,7 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
     const order = [...new Map(rows.map((row) => [row.model, row.place]))]
     const names = order.sort((a, b) => a[1] - b[1]).map(([name]) => name)
     const values = points(rows, 'week', 'billable_tokens', 'model')
-    return { x: time, y: credits, ...timeBars(values, names) }
+    return { x: weeks, y: credits, ...timeBars(values, names) }
   }),
   drawn(spend.teamSpend, (rows, view, width) =>
     bars(
@@ -198,7 +198,7 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
     }
   }),
   drawn(spend.cache, (rows) => ({
-    x: time,
+    x: weeks,
     y: { ...share, label: 'Input tokens' },
     ...lines(
       withGaps(
@@ -210,7 +210,7 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
     ),
   })),
   drawn(spend.efficiency, (rows) => ({
-    x: time,
+    x: weeks,
     y: { ...credits, label: 'For a million credits' },
     ...lines(
       withGaps(
@@ -220,7 +220,7 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
     ),
   })),
   drawn(practice.autonomy, (rows) => ({
-    x: time,
+    x: weeks,
     y: { label: 'Tool calls a message', grid: true, zero: true },
     ...lines(
       withGaps(
@@ -235,7 +235,7 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
     )
     const values = points(rows, 'week', 'share', 'level')
     return {
-      x: time,
+      x: weeks,
       y: { ...share, label: 'Tool calls' },
       ...timeBars(values, names, 'week', percent),
     }
@@ -243,12 +243,12 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
   drawn(practice.tools, (rows, _, width) => bars(rows.map(callsOf), 'Calls', width)),
   drawn(practice.servers, (rows, _, width) => bars(rows.map(callsOf), 'Calls', width)),
   drawn(practice.clients, (rows) => ({
-    x: time,
+    x: weeks,
     y: { ...people, tickFormat: tickAmount },
     ...lines(withGaps(WEEK, points(rows, 'week', 'daily_users', 'client'))),
   })),
   drawn(practice.output, (rows) => ({
-    x: time,
+    x: weeks,
     y: { ...count, label: 'In a week' },
     ...lines(
       withGaps(
@@ -300,6 +300,8 @@ const LEVELS = ['manual', 'auto-low', 'auto-medium', 'auto-high']
 const LISTED = 20
 
 const time: Plot.ScaleOptions = { type: 'utc', label: null }
+/** Without the interval, the ticks are Sundays. */
+const weeks: Plot.ScaleOptions = { ...time, interval: 'monday' }
 const count: Plot.ScaleOptions = { grid: true, zero: true, tickFormat: wholeAmount }
 const people: Plot.ScaleOptions = { ...count, label: 'People', nice: true }
 const credits: Plot.ScaleOptions = { ...count, label: 'Credits', tickFormat: tickAmount }

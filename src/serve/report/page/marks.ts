@@ -226,11 +226,8 @@ export function timeBars(
   names: readonly string[],
   interval: 'week' | 'day' = 'week',
   format: Format = amount,
-): Pick<Options, 'marks' | 'ends' | 'legend'> & { readonly x?: Plot.ScaleOptions } {
-  const isOneWeek = interval === 'week' && new Set(points.map(({ at }) => Number(at))).size === 1
+): Pick<Options, 'marks' | 'ends' | 'legend'> {
   return {
-    // Otherwise one week has ticks by hour.
-    ...(isOneWeek ? { x: { type: 'utc', label: null, ticks: 'day' } } : {}),
     legend: names,
     ends: interval === 'week' ? lastBar(points, names) : [],
     marks: [

@@ -1,0 +1,74 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { html } from '../../src/serve/report/report.ts'
+import { organisation, report } from '../serve/report/sample.ts'
+import { launch, open } from './chromium.ts'
+
+let browser: Browser
+let folder: string
+beforeAll(async () => {
+  browser = await launch()
+  folder = await mkdtemp(join(tmpdir(), 'report-'))
+})
+afterAll(async () => {
+  await browser.close()
+  await rm(folder, { recursive: true })
+})
+
+async function pageOf(name: string, organisations: readonly object[]): Promise<string> {
+  const path = join(folder, `${name}.html`)
+  await writeFile(path, html(report(organisations)))
+  return path
+}
+
+it('law 5: a line breaks where a day, a week or a month is missing, and not where the next follows', async () => {
+  const active = { weekly: 9, monthly: 9, stickiness: 1 }
+  const month = { error: 0.1, last_month_error: null, straight_line_error: null, within_band: 9 }
+  const day = { month: '2026-03', days_left: 9, p10: null, p50: null, p90: null, missing_days: 1 }
+  const rows = organisation({
+    active_days: [20, 21, 22, 24, 25].map((of) => ({ day: `2026-03-${of}`, daily: of, ...active })),
+    month_days: [1, 2, 4, 5].map((of) => {
+      return { month: '2026-03', day_of_month: of, billable_tokens: of }
+    }),
+    forecast_days: ['02', '03', '05', '06'].map((of) => ({
+      ...{ ...day, day: `2026-03-${of}`, month_to_date: 5, credit_limit: null },
+      exhaustion_day: null,
+    })),
+    forecast_months: ['2025-12', '2026-01', '2026-02', '2026-04', '2026-05'].map((name) => {
+      return { ...month, month: name, forecasts: 9 }
+    }),
+    cache_weeks: ['02-23', '03-02', '03-16', '03-23'].map((of) => {
+      return { week: `2026-${of}`, share: 0.5 }
+    }),
+  })
+  const { page, complaints } = await open(browser, await pageOf('gaps', [rows]))
+  for (const id of ['active-users', 'month-spend', 'forecast', 'forecast-errors', 'cache']) {
+    const paths = await page.locator(`#${id} svg.plot path`).all()
+    const texts = await Promise.all(paths.map((path) => path.getAttribute('d')))
+    const parts = texts.map((text) => (text ?? '').split('M').length - 1)
+    expect(Math.max(...parts), id).toBe(2)
+  }
+  expect(complaints).toEqual([])
+})
+
+it.each([
+  ['bars', 'model-spend'],
+  ['a line', 'cache'],
+])('the ticks of weekly charts are Mondays: %s', async (_, id) => {
+  const weeks = ['02-02', '02-09', '02-16', '02-23', '03-02', '03-09', '03-16', '03-23']
+  const rows = organisation({
+    model_weeks: weeks.map((week) => {
+      return { week: `2026-${week}`, model: 'm', place: 1, billable_tokens: 10 }
+    }),
+    cache_weeks: weeks.map((week) => ({ week: `2026-${week}`, share: 0.5 })),
+  })
+  const hash = '#days=91'
+  const { page } = await open(browser, await pageOf('mondays', [rows]), { hash })
+  const texts = page.locator(`#${id} svg.plot g[font-variant]:not([text-anchor]) text`)
+  const days = (await texts.allTextContents()).map((text) => Number.parseInt(text))
+  expect(days.length).toBeGreaterThan(2)
+  expect(days.filter((day) => ![2, 9, 16, 23, 30].includes(day))).toEqual([])
+})
