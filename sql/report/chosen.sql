@@ -62,6 +62,8 @@ select
     org_id,
     ends.first_day,
     ends.last_day,
+    -- Known or not.
+    health.last_day as last_asked_day,
     health.data_through,
     health.missing_days,
     health.failed_days,

@@ -1,10 +1,12 @@
 -- How many users have passed their limit in the running month, and how many will
--- have at its end.
+-- have at its end; nobody will in a month that is over.
 select
     org_id,
     strftime(month_start_date, '%Y-%m') as month,
     count_if(is_exceeded) as users_past,
-    count_if(will_exceed or is_exceeded) as users_over
+    count_if(
+        is_exceeded or (will_exceed and last_day(month_start_date) > last_asked_day)
+    ) as users_over
 from main.mart_limit_usage
 inner join chosen using (org_id)
 where month_start_date = cast(date_trunc('month', last_day) as date)

@@ -44,7 +44,7 @@ beforeAll(async () => {
       select 'quiet' as org_id, activity_date, 'u' as user_id, 't' as team, * exclude (org_id, activity_date)
       from fct_org_day where false;
     create table mart_data_health as
-      select *, date '2026-03-17' as data_through, 0 as missing_days, 0 as failed_days,
+      select *, date '2026-03-17' as data_through, date '2026-03-17' as last_day, 0 as missing_days, 0 as failed_days,
         0 as residual_checks_failed, 0 as restatements_28d, 0 as drift_findings,
         'complete' as verdict, 1 as sessions_known_share
       from (values ('quiet'), ('unused')) as t (org_id)`)

@@ -14,7 +14,7 @@ it.each([
       (org_id varchar, resource varchar, activity_date date, status varchar);
     create table mart_user_28d (org_id varchar, as_of_date date);
     create table mart_data_health as
-      select format('org_{:02d}', place) as org_id, date '2026-03-31' as data_through,
+      select format('org_{:02d}', place) as org_id, date '2026-03-31' as data_through, date '2026-03-31' as last_day,
         0 as missing_days, 0 as failed_days, 0 as residual_checks_failed, 0 as restatements_28d,
         0 as drift_findings, 1 as sessions_known_share, 'complete' as verdict
       from range(${ORGANISATIONS.length}) as t (place);

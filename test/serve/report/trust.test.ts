@@ -39,7 +39,7 @@ it.each([
 it('an organisation has more sessions than the platform counts only where the platform counts some', async () => {
   await using database = await Database.open(':memory:')
   await database.run(`${INTERVALS}; create table mart_data_health as
-      select *, date '2026-03-31' as data_through, 0 as missing_days, 0 as failed_days,
+      select *, date '2026-03-31' as data_through, date '2026-03-31' as last_day, 0 as missing_days, 0 as failed_days,
         0 as residual_checks_failed, 0 as restatements_28d, 0 as drift_findings,
         'complete' as verdict
       from (values ('fewer', 0.5), ('more', null), ('none', null), ('no day', null))
@@ -55,7 +55,7 @@ it('an organisation has more sessions than the platform counts only where the pl
 it('settings are known once they have landed, and days of users are missing within the 28 that are counted', async () => {
   await using database = await Database.open(':memory:')
   await database.run(`${INTERVALS}; create table mart_data_health as
-      select *, date '2026-03-31' as data_through, 0 as missing_days, 0 as failed_days,
+      select *, date '2026-03-31' as data_through, date '2026-03-31' as last_day, 0 as missing_days, 0 as failed_days,
         0 as residual_checks_failed, 0 as restatements_28d, 0 as drift_findings,
         'complete' as verdict, 1 as sessions_known_share
       from (values ('refused'), ('known'), ('new')) as t (org_id);
@@ -85,7 +85,8 @@ it('settings are known once they have landed, and days of users are missing with
 
 it('a limit that was passed counts as passed, whatever is expected of it', async () => {
   await using database = await Database.open(':memory:')
-  await database.run(`create table chosen as select 'a' as org_id, date '2026-03-31' as last_day;
+  await database.run(`create table chosen as
+      select 'a' as org_id, date '2026-03-31' as last_day, date '2026-03-30' as last_asked_day;
     create table mart_limit_usage as
       select 'a' as org_id, date '2026-03-01' as month_start_date, *
       from (values (true, true), (true, null), (false, true), (null, null))
