@@ -139,7 +139,7 @@ it('the table under a chart opens and saves as CSV', async () => {
     page.waitForEvent('download'),
     figure.getByRole('button', { name: 'Save as CSV' }).click(),
   ])
-  expect(download.suggestedFilename()).toBe('model-spend.csv')
+  expect(download.suggestedFilename()).toMatch(/^model-spend_[\w-]+_91-days-to-[\d-]+\.csv$/)
 })
 
 const HOSTILE = [

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { activeUsers } from '../../../src/serve/report/adoption.ts'
 import { policy } from '../../../src/serve/report/oversight.ts'
-import { csvText, listed } from '../../../src/serve/report/page/rows.ts'
+import { csvName, csvText, listed } from '../../../src/serve/report/page/rows.ts'
 import { daysAfter } from '../../../src/serve/report/view.ts'
 import { view } from './sample.ts'
 
@@ -27,6 +27,19 @@ it('the table of rules lists those that were broken, also if many are never used
   expect(shown).toEqual(rows.slice(0, 200))
   expect(note).toBe('1 more row is in the file.')
 })
+
+it.each([
+  ['org_a', 'seats_org_a_28-days-to-2026-03-31.csv'],
+  ['../../etc\\passwd', 'seats_-etc-passwd_28-days-to-2026-03-31.csv'],
+  ['con.exe\u0000\u202e: *?"<>|/ü', 'seats_con-exe-_28-days-to-2026-03-31.csv'],
+  ['x'.repeat(300), `seats_${'x'.repeat(60)}_28-days-to-2026-03-31.csv`],
+])(
+  'law 11: the file of a table has a safe name with the organisation and the period: %j',
+  (org_id, name) => {
+    expect(csvName('seats', view({ org_id }))).toBe(name)
+    expect(csvName('seats', view({ org_id, last_day: null }))).toBe(name.replace(/_28.*31/, ''))
+  },
+)
 
 it('the file of a table opens in a spreadsheet, which runs no name as a formula', () => {
   const chart = { columns: { name: 'Name', calls: 'Calls', isKnown: 'Known' } }

@@ -7,7 +7,7 @@ import { COMPARISONS, RANGES, rangeName, teamsOf, type Comparison, type View } f
 import { amount, capital, dayText, moreText, nameText, percent } from '../words.ts'
 import { choice, element, saveButton } from './dom.ts'
 import { DRAWINGS } from './draw.ts'
-import { csvText, isDay, listed, type TableRow } from './rows.ts'
+import { csvName, csvText, isDay, listed, type TableRow } from './rows.ts'
 import { unpack } from './unpack.ts'
 
 /** The choices of the reader, kept in the address, so that a link opens the same view. */
@@ -237,7 +237,7 @@ function figure(
       isDrawn ? {} : { open: '' },
       element('summary', {}, 'Table'),
       table(chart, rows),
-      saveButton('Save as CSV', `${chart.id}.csv`, () => csvText(chart, rows)),
+      saveButton('Save as CSV', csvName(chart.id, view), () => csvText(chart, rows)),
     ),
     element(
       'details',

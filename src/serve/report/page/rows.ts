@@ -1,5 +1,6 @@
 import { BYTE_ORDER_MARK, defused } from '../../spreadsheet.ts'
 import type { Cell, Chart } from '../chart.ts'
+import type { View } from '../view.ts'
 import { counted } from '../words.ts'
 
 export type TableRow = Readonly<Record<string, Cell>>
@@ -26,6 +27,13 @@ export function listed({ columns }: Columns, rows: readonly TableRow[]) {
 /** Whether a cell is a day or a month, ISO 8601. */
 export function isDay(cell: Cell | undefined): cell is string {
   return typeof cell === 'string' && /^\d{4}-\d\d(-\d\d)?$/.test(cell)
+}
+
+/** `seats_org_a_91-days-to-2026-03-31.csv`, of characters that every file system allows. */
+export function csvName(chart: string, { organisation, days }: View): string {
+  const id = organisation.org_id.replaceAll(/[^\w-]+/g, '-').slice(0, 60)
+  const { last_day: last } = organisation
+  return `${chart}_${id}${last === null ? '' : `_${days}-days-to-${last}`}.csv`
 }
 
 /** All rows as a file for a spreadsheet. */
