@@ -5,7 +5,7 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { html } from '../../src/serve/report/report.ts'
 import { organisation, report } from '../serve/report/sample.ts'
-import { launch, open } from './chromium.ts'
+import { accessibilityProblems, launch, open } from './chromium.ts'
 
 let browser: Browser
 let folder: string
@@ -71,4 +71,24 @@ it.each([
   const days = (await texts.allTextContents()).map((text) => Number.parseInt(text))
   expect(days.length).toBeGreaterThan(2)
   expect(days.filter((day) => ![2, 9, 16, 23, 30].includes(day))).toEqual([])
+})
+
+it('a link to a view that the report does not have says so, until another view is chosen', async () => {
+  const path = await pageOf('links', [organisation(), { ...organisation(), org_id: 'org_b' }])
+  const hash = '#org=%3Cimg%3E&days=7&team=gone&compare=none'
+  const { page, complaints } = await open(browser, path, { hash })
+  const note = page.locator('.lost')
+  expect(await note.textContent()).toBe(
+    'This report does not have the view of the link (organisation <img>, period 7, team gone). This is another one.',
+  )
+  expect(await accessibilityProblems(page)).toEqual([])
+  expect(page.url()).toContain('#org=org_a&days=91&')
+  await page.getByLabel('Organisation').selectOption('org_b')
+  await expect.poll(() => note.count()).toBe(0)
+  await page.evaluate(`location.hash = '#org=org_b&team=gone'`)
+  await expect.poll(() => note.textContent()).toContain('(team gone)')
+  await page.evaluate(`location.hash = '#org=org_a&days=28&compare=year'`)
+  await expect.poll(() => page.locator('.period').textContent()).toContain('4 weeks')
+  expect(await note.count()).toBe(0)
+  expect(complaints).toEqual([])
 })

@@ -27,8 +27,8 @@ function start(main: HTMLElement): void {
     event.preventDefault()
   })
   main.replaceChildren(controls, content)
-  let chosen = fromAddress()
-  const show = (change: Partial<Choice>): void => {
+  let chosen = choiceOf(address())
+  const show = (change: Partial<Choice>, lost: string | null = null): void => {
     chosen = { ...chosen, ...change }
     history.replaceState(null, '', `#${new URLSearchParams(entriesOf(chosen)).toString()}`)
     const view = viewOf(chosen)
@@ -37,13 +37,14 @@ function start(main: HTMLElement): void {
     )
     controls.replaceChildren(...switches(chosen, view, show))
     controls.querySelectorAll('select')[focused]?.focus()
-    content.replaceChildren(...(view === null ? [nothing()] : body(view)))
+    content.replaceChildren(...(view === null ? [nothing()] : body(view, lost)))
     draw(content, view)
   }
-  show({})
-  addEventListener('hashchange', () => {
-    show(fromAddress())
-  })
+  const showAddress = (): void => {
+    show(choiceOf(address()), lostText(address()))
+  }
+  showAddress()
+  addEventListener('hashchange', showAddress)
   let width = content.clientWidth
   addEventListener('resize', () => {
     if (content.clientWidth === width) return
@@ -52,11 +53,15 @@ function start(main: HTMLElement): void {
   })
 }
 
-function fromAddress(): Choice {
-  const given = new URLSearchParams(location.hash.slice(1))
+function address(): URLSearchParams {
+  return new URLSearchParams(location.hash.slice(1))
+}
+
+function choiceOf(given: URLSearchParams): Choice {
   const days = Number(given.get('days'))
+  const org = data.organisations.find(({ org_id }) => org_id === given.get('org'))
   return {
-    org: given.get('org') ?? data.organisations[0]?.org_id ?? '',
+    org: (org ?? data.organisations[0])?.org_id ?? '',
     days: RANGES.some(([length]) => length === days) ? days : 91,
     team: given.get('team') ?? '',
     compare: comparisonOf(given.get('compare')),
@@ -71,9 +76,22 @@ function entriesOf({ org, days, team, compare }: Choice): Record<string, string>
   return { org, days: String(days), ...(team === '' ? {} : { team }), compare }
 }
 
+const PARTS = { org: 'organisation', days: 'period', team: 'team', compare: 'comparison' }
+
+/** What a link names that the report does not have; null: the link is shown as it was meant. */
+function lostText(given: URLSearchParams): string | null {
+  const chosen = choiceOf(given)
+  const shown = entriesOf({ ...chosen, team: viewOf(chosen)?.team ?? '' })
+  const lost = Object.entries(PARTS).flatMap(([name, part]) => {
+    const value = given.get(name) ?? ''
+    return value === '' || value === shown[name] ? [] : [`${part} ${nameText(value)}`]
+  })
+  if (lost.length === 0) return null
+  return `This report does not have the view of the link (${lost.join(', ')}). This is another one.`
+}
+
 function viewOf({ org, days, team, compare }: Choice): View | null {
-  const organisation =
-    data.organisations.find(({ org_id }) => org_id === org) ?? data.organisations[0]
+  const organisation = data.organisations.find(({ org_id }) => org_id === org)
   if (organisation === undefined) return null
   const isKnown = teamsOf({ organisation, days }).some((each) => each.team === team)
   return { organisation, days, team: isKnown ? team : null, compare }
@@ -115,7 +133,7 @@ function nothing(): HTMLElement {
   return element('header', {}, element('h1', {}, 'Agent usage'), element('p', {}, text))
 }
 
-function body(view: View): HTMLElement[] {
+function body(view: View, lost: string | null): HTMLElement[] {
   const { organisation } = view
   const figures = headlines(view)
   return [
@@ -125,6 +143,7 @@ function body(view: View): HTMLElement[] {
       element('h1', {}, `Agent usage of ${nameText(organisation.org_id, 60)}`),
       element('p', { class: 'period' }, periodText(view)),
     ),
+    ...(lost === null ? [] : [element('p', { class: 'trust lost', role: 'status' }, lost)]),
     trustStrip(organisation),
     tiles(figures),
     meanings(figures),
