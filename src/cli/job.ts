@@ -190,7 +190,9 @@ export function createObserver(options: ObserverOptions, terminal: Terminal) {
     emit,
     /** The runs up to this one, as it will have ended, for `meta.runs`. */
     runs: async (exitCode: ExitCode): Promise<RunRow[]> => {
-      const records = await readRunRecords(runsFolder)
+      const records = await readRunRecords(runsFolder, (message) => {
+        emit({ type: 'warning', message })
+      })
       const earlier = records.filter((each) => each.run_id !== runId).map(ended)
       return [...earlier, summary(exitCode).record].map(runRow)
     },

@@ -43,15 +43,22 @@ export const statusCommand = dataCommand({
     ['$0 status --json', 'write JSON, for a monitor'],
   ],
   options: { ...orgOption, ...jsonOption },
-  run: async (flags, _, config) => {
-    const report = await reportOf(flags, config)
+  run: async (flags, { err }, config) => {
+    const warn = (message: string): void => {
+      err(`${message}\n`)
+    }
+    const report = await reportOf(flags, config, warn)
     return { json: report, text: statusText(report) }
   },
 })
 
 type Report = Awaited<ReturnType<typeof reportOf>>
 
-async function reportOf(flags: Flags<typeof orgOption>, config: Config) {
+async function reportOf(
+  flags: Flags<typeof orgOption>,
+  config: Config,
+  warn: (message: string) => void,
+) {
   const { dataFolder, rate, concurrency } = config
   const hosts = config.hosts()
   const known = [...(await readOrganisations(dataFolder)).keys()]
@@ -59,7 +66,7 @@ async function reportOf(flags: Flags<typeof orgOption>, config: Config) {
   const ledgerOf = (orgId: string) => ledgerOnceOpened(dataFolder, orgId)
   const status = await readStatus(dataFolder, Date.now(), ledgerOf, names)
   const shown = hosts.filter(({ name }) => names?.includes(name) ?? true)
-  const records = await readRunRecords(join(dataFolder, 'runs'))
+  const records = await readRunRecords(join(dataFolder, 'runs'), warn)
   return {
     ...status,
     /** Organisations whose readiness reports are not requested. */

@@ -110,16 +110,23 @@ export async function writeRunRecord(folder: string, record: RunRecord): Promise
   await writeAtomic(path, `${JSON.stringify(record, null, 2)}\n`)
 }
 
-/** Every run record of the folder, oldest first; none if it does not exist. Leaves out files that are not run records. */
-export async function readRunRecords(folder: string): Promise<RunRecord[]> {
+/**
+ * Every run record of the folder, oldest first; none if it does not exist. Leaves out files that are
+ * not run records, with a warning.
+ */
+export async function readRunRecords(
+  folder: string,
+  warn: (message: string) => void,
+): Promise<RunRecord[]> {
   const records: RunRecord[] = []
-  const names = (await listIfThere(folder)).map(({ name }) => name)
+  const files = (await listIfThere(folder)).filter((entry) => !entry.isDirectory())
+  const names = files.map(({ name }) => name)
   for (const file of names.filter((name) => name.endsWith('.json'))) {
     try {
       const text = await readFile(join(folder, file), 'utf8')
       records.push(runRecord.parse(JSON.parse(text)))
     } catch {
-      // it is no run record, or cannot be read
+      warn(`${join(folder, file)} is no run record or is damaged; it is left out`)
     }
   }
   const startOf = ({ started_at, run_id }: RunRecord): string => `${started_at} ${run_id}`

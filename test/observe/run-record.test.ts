@@ -16,6 +16,10 @@ function recordOf(runId: string, startsAt: string, whole = true, version = '0.1.
   return summary().record
 }
 
+function unexpected(message: string): never {
+  return expect.fail(message)
+}
+
 test('a run record has the values of the summary under fixed names', async () => {
   const folder = join(await temporaryFolder(), 'runs')
   await writeRunRecord(folder, recordOf('run-1', '2026-01-16T02:00:00Z'))
@@ -49,15 +53,15 @@ test('the run record written at the end replaces that of the start', async () =>
   const folder = await temporaryFolder()
   const start = recordOf('run-1', '2026-01-16T02:00:00Z', false)
   await writeRunRecord(folder, start)
-  expect(await readRunRecords(folder)).toEqual([start])
+  expect(await readRunRecords(folder, unexpected)).toEqual([start])
   expect(start).toMatchObject({ status: 'running', finished_at: null, exit_code: null })
   const end = recordOf('run-1', '2026-01-16T02:00:00Z')
   await writeRunRecord(folder, end)
-  expect(await readRunRecords(folder)).toEqual([end])
+  expect(await readRunRecords(folder, unexpected)).toEqual([end])
   expect(await readdir(folder)).toEqual(['run-1.json'])
 })
 
-test('run records are ordered by start, and other files are left out', async () => {
+test('run records are ordered by start, and damaged ones are named and left out', async () => {
   const folder = await temporaryFolder()
   for (const [runId, at] of [
     ['a', '2026-01-18T02:00:00Z'],
@@ -71,18 +75,23 @@ test('run records are ordered by start, and other files are left out', async () 
   await writeFile(join(folder, 'notes.txt'), 'not read')
   await writeFile(join(folder, '.0123abcd-d.json.part'), '{')
   await mkdir(join(folder, 'folder.json'))
-  const records = await readRunRecords(folder)
+  const warnings: string[] = []
+  const records = await readRunRecords(folder, (message) => warnings.push(message))
   expect(records.map((record) => record.run_id)).toEqual(['b', 'c', 'a'])
+  expect(warnings.sort()).toEqual([
+    `${join(folder, 'half.json')} is no run record or is damaged; it is left out`,
+    `${join(folder, 'other.json')} is no run record or is damaged; it is left out`,
+  ])
 })
 
 test('a run record of a later version is read without its new members', async () => {
   const folder = await temporaryFolder()
   const record = recordOf('run-1', '2026-01-16T02:00:00Z', true, '9.0.0')
   await writeFile(join(folder, 'run-1.json'), JSON.stringify({ ...record, mood: 'good' }))
-  expect(await readRunRecords(folder)).toEqual([record])
+  expect(await readRunRecords(folder, unexpected)).toEqual([record])
 })
 
 test('a missing folder has no run records', async () => {
   const folder = join(await temporaryFolder(), 'none')
-  expect(await readRunRecords(folder)).toEqual([])
+  expect(await readRunRecords(folder, unexpected)).toEqual([])
 })
