@@ -37,7 +37,7 @@ export function addressOf(text: string, what: string, hint: string): string {
   if (!isSafe(url)) {
     const shown = url.protocol === 'http:' ? `: '${text}'` : ''
     throw new UsageError(`${what}${shown} is not https`, {
-      hint: 'A key is sent over https only; plain http is for loopback addresses.',
+      hint: `A key is sent over https only; plain http is for loopback addresses. ${hint}`,
     })
   }
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`

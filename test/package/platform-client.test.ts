@@ -36,6 +36,13 @@ describe('the client that the package exports', () => {
     expect(() => new PlatformClient(options)).toThrow(message)
   })
 
+  it('says what an address looks like instead of one that is not https', () => {
+    const hint: unknown = expect.stringContaining('For example https://api.example.com.')
+    expect(() => new PlatformClient({ ...OPTIONS, baseUrl: 'ftp://host' })).toThrow(
+      expect.objectContaining({ message: 'baseUrl is not https', hint }),
+    )
+  })
+
   it('names the address that readiness reports need', async () => {
     const { url, keys } = await start()
     const client = open({ baseUrl: url, appUrl: undefined, credential: keys.manager })
