@@ -82,10 +82,12 @@ function partsOf(source: string): [source: string, table: string] {
 function ownParts(node: ModelNode, facts: SourceFacts): string[] {
   const { materialized, relation, unique_key, preHooks, sql, increment, columns, sources } = node
   const csv = node.seed?.csv.digest
+  const rule = node.snapshot
   return [
     JSON.stringify([materialized, relation, unique_key, preHooks, sql, increment]),
     ...columns.map(({ name }) => name),
     ...(csv === undefined ? [] : [csv]),
+    ...(rule === null ? [] : [JSON.stringify(rule)]),
     ...sources.map((source) => facts.sourceStatements(...partsOf(source))),
   ]
 }
