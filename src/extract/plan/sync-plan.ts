@@ -187,7 +187,9 @@ function dueRecheck(resource: Resource, interval: Interval, today: Day): number 
   const { day, fetchedAt, refusedAt = 0 } = interval
   const age = latestRecheck(resource, day, today)
   if (fetchedAt === null || age === undefined) return undefined
-  const recheckedAt = Math.max(fetchedAt, refusedAt)
+  // A run with a wrong clock may have recorded a later time, which says nothing.
+  const end = startOf(addDays(today, 2))
+  const recheckedAt = Math.max(0, ...[fetchedAt, refusedAt].filter((at) => at < end))
   return recheckedAt < startOf(day) + age * MS_PER_DAY ? age : undefined
 }
 

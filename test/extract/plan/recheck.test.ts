@@ -16,12 +16,12 @@ class Nights {
   longestRest = 0
 
   /** Plans, lands what is planned, and returns the plan. */
-  run(today: Day): FetchTask[] {
+  run(today: Day, fetchedAt = startOf(today) + 2 * HOUR): FetchTask[] {
     const now = startOf(today) + 2 * HOUR
     const tasks = planSync(this.#ledger, { today, now })
     this.nights += 1
     for (const { resource, days } of tasks) {
-      for (const { day } of days) this.#land(resource.name, day, now)
+      for (const { day } of days) this.#land(resource.name, day, fetchedAt)
     }
     for (const [key, interval] of this.#ledger) {
       const rest = this.nights - (this.#lastRecheck.get(key) ?? 0)
@@ -49,6 +49,22 @@ class Nights {
     })
   }
 }
+
+it('law 8: a day that was fetched at a time that has not come is rechecked, once', () => {
+  const nights = new Nights()
+  const today = addDays(HISTORY_START, 20)
+  nights.run(today, startOf(addDays(today, 30)))
+  const again = nights.run(today)
+  expect(again.flatMap(({ days }) => days)).toHaveLength(20 * RESOURCES.length)
+  expect(nights.run(today)).toEqual([])
+})
+
+it('law 2: a day that was fetched by a clock that is a day ahead is not rechecked at once', () => {
+  const nights = new Nights()
+  const today = addDays(HISTORY_START, 20)
+  nights.run(today, startOf(addDays(today, 1)) + 23 * HOUR)
+  expect(nights.run(today)).toEqual([])
+})
 
 describe('the recheck of final days', () => {
   it('covers every final day within 28 nights, even where nights are missed', () => {
