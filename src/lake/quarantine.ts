@@ -109,8 +109,10 @@ export async function quarantine(
   const to = join(quarantineFolder(dataFolder, orgId, resource, day), file)
   const place = mergedPlace(from)
   if (place !== undefined) {
-    const copy = await takeOut(place, monthFolder(dirname(to)))
-    return `${what}; the merged file with it was copied to ${relative(dataFolder, copy)}`
+    const { copy, isNew } = await takeOut(place, monthFolder(dirname(to)))
+    return isNew
+      ? `${what}; the merged file with it was copied to ${relative(dataFolder, copy)}`
+      : `${what}; the copy of its merged file in quarantine has it, too`
   }
   const path = await moveAside(from, isStray ? `${to}.stray` : to)
   return `${what}; moved to ${relative(dataFolder, path)}`
@@ -121,13 +123,14 @@ export async function quarantine(
  * manifest keeps the checksum of the undamaged file, so that their rows are verified too. Puts a
  * copy of the file, with a manifest of the damaged versions, into another folder.
  *
- * @returns the path of the copy.
+ * @returns the path of the copy, and whether it is the first.
  */
-async function takeOut({ merged, version }: MergedPlace, folder: string): Promise<string> {
+async function takeOut({ merged, version }: MergedPlace, folder: string) {
   const copy = join(folder, basename(merged.path))
   const sha256 = await sha256OfMerged(merged.path).catch(() => merged.sha256)
   const before = mergedIn(folder).find(({ path }) => path === copy)?.versions ?? []
-  if (!existsSync(copy)) {
+  const isNew = !existsSync(copy)
+  if (isNew) {
     await withTemporary(copy, async (temporary) => {
       await copyFile(merged.path, temporary)
       await commitFile(temporary, copy)
@@ -140,7 +143,7 @@ async function takeOut({ merged, version }: MergedPlace, folder: string): Promis
     await removeFile(merged.path)
     await removeFile(manifestOf(merged.path))
   }
-  return copy
+  return { copy, isNew }
 }
 
 /** Moves a base folder without a ledger to quarantine. Returns its path relative to the data folder. */

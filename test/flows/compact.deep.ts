@@ -283,3 +283,14 @@ it('after one damaged version of a merged file was found, the others are still v
   if (found !== undefined) await quarantine(merged, ORG, found)
   expect([found, await damageOf('2026-01-19')]).not.toContain(undefined)
 })
+
+it('the path of a damaged merged file is named once, not for each of its versions', async () => {
+  const { merged } = await twoFolders()
+  const [name = ''] = (await rawFiles(merged)).filter((each) => /^users.*date=2026-01\//.test(each))
+  await truncate(join(merged, 'lake', 'raw', name), 400)
+  const warnings: string[] = []
+  await rebuildLedger(merged, ORG, (message) => warnings.push(message))
+  const ofUsers = warnings.filter((message) => message.startsWith('users'))
+  expect(ofUsers.length).toBeGreaterThan(2)
+  expect(ofUsers.filter((message) => message.includes('date=2026-01'))).toHaveLength(1)
+})

@@ -166,7 +166,8 @@ async function faultOf(error: unknown, path: string): Promise<Fault> {
     throw new AppError(`${path} cannot be verified: ${messageOf(error)}`, { cause: error })
   }
   const [line = ''] = messageOf(error).split('\n')
-  return { reason: `it cannot be opened: ${line.replaceAll(path, basename(path))}` }
+  const read = mergedPlace(path)?.merged.path ?? path
+  return { reason: `it cannot be opened: ${line.replaceAll(read, basename(read))}` }
 }
 
 /**
