@@ -13,7 +13,7 @@ import { warehousePath } from '../lake/layout.ts'
 import { demoAnomalies, restateFrom, writeDemoData } from './demo-data.ts'
 import { configured, defineCommand, logOption, number, textOr, type Terminal } from './command.ts'
 import { runJob } from './job.ts'
-import { checkWhole } from '../lib/numbers.ts'
+import { checkAboveZero, checkWhole } from '../lib/numbers.ts'
 
 const MARK = '.demo'
 const REPORT = { formats: ['html' as const], people: false }
@@ -152,9 +152,9 @@ export const emulateCommand = defineCommand({
       users: checkWhole('--users', flags.users, 1),
       organisations,
       firstDay: parseDay(flags.from, '--from'),
-      seed,
-      rate,
-      burst,
+      seed: checkWhole('--seed', seed, 0),
+      rate: rate === undefined ? undefined : checkAboveZero('--rate', rate),
+      burst: burst === undefined ? undefined : checkWhole('--burst', burst, 1),
       remember: 0,
       now: () => Date.now(),
     }

@@ -150,6 +150,9 @@ describe('an option that takes a number', () => {
 describe('an option of the stand-in platform', () => {
   it.each([
     ['emulate --port 70000', '--port: 70000 is not a whole number from 0 to 65535'],
+    ['emulate --seed -1', '--seed: -1 is not a whole number'],
+    ['emulate --rate 0', '--rate: 0 is not a number above 0'],
+    ['emulate --rate 1 --burst 0', '--burst: 0 is not a whole number'],
     ['emulate --app-port -1', '--app-port: -1 is not a whole number'],
     ['emulate --users 0', '--users: 0 is not a whole number'],
     ['emulate --users 1.5', '--users: 1.5 is not a whole number'],

@@ -1,4 +1,5 @@
 import { chmod, lstat, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
+import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readCommandLine } from '../../src/hooks/command-line.ts'
@@ -73,6 +74,14 @@ describe('hooks install', () => {
     const all = ['hooks', 'install', '--json', '--dry-run', ...args]
     const { out } = await command(all, { HOME: '/nowhere', ...environment }, home)
     expect(JSON.parse(out)).toMatchObject({ settings: join(home, expected), changed: false })
+  })
+
+  it('uses the home folder of the account where HOME is empty', async () => {
+    const { home } = await place()
+    const { out } = await command(['hooks', 'status', '--json'], { HOME: '' }, home)
+    expect(JSON.parse(out)).toMatchObject({
+      settings: join(userInfo().homedir, '.agent/settings.json'),
+    })
   })
 
   it('shows the diff with --dry-run, and changes nothing', async () => {

@@ -1,4 +1,4 @@
-import { homedir } from 'node:os'
+import { userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
 import { commandLine, readCommandLine } from '../../hooks/command-line.ts'
 import { DEFAULT_EVENTS, HOOK_EVENTS, isHookEvent } from '../../hooks/event.ts'
@@ -102,7 +102,7 @@ function settingsPath(
   }
   const variable = setting(environment, 'AGENT_CONFIG_DIR')
   if (variable !== undefined) return within(variable, 'folder named by AGENT_CONFIG_DIR')
-  const folder = join(environment['HOME'] ?? homedir(), '.agent')
+  const folder = join(setting(environment, 'HOME') ?? userInfo().homedir, '.agent')
   return within(folder, 'by default ~/.agent, --config-dir or AGENT_CONFIG_DIR name another folder')
 }
 
