@@ -59,6 +59,14 @@ describe('bounds', () => {
     expect(requests).toEqual([])
   })
 
+  it('an error about the number of users says how many a request may have', async () => {
+    const { client } = await onServer(() => undefined)
+    expect(await failureOf(client.limits.setUsers(users(101)))).toMatchObject({
+      message: 'a request sets the limits of 1 to 100 users, not of 101',
+      hint: 'Give at most 100 users at a time.',
+    })
+  })
+
   it('values within the bounds are sent', async () => {
     const { client, requests } = await onServer((_request, response) => {
       sendJson(response, 200, { changes: [], reports: [], limit: null })

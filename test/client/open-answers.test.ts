@@ -96,6 +96,12 @@ describe('a response that is not as documented', () => {
     },
   )
 
+  it('metrics that are not an array are refused in words', async () => {
+    const { client } = await onServer(serving({ samples: [] }))
+    const failure = await failureOf(client.computers.metrics('c'))
+    expect(failure.message).toMatch(/: the answer is not an array$/)
+  })
+
   it.each([
     [302, '302 redirect, which is not followed: check the base URL or the app URL'],
     [404, '404 refused by the server'],

@@ -120,7 +120,12 @@ export class Limits extends Endpoints {
 
   /** `setUsers`, with the answer exactly as served: a number rounds limits beyond 2^53. */
   async sendUsers(users: readonly WantedLimit[]): Promise<ServedRow> {
-    checkWhole('users a request', users.length, 1, MAX_USERS_PER_REQUEST)
+    if (users.length < 1 || users.length > MAX_USERS_PER_REQUEST) {
+      const bounds = `of 1 to ${MAX_USERS_PER_REQUEST} users`
+      throw new UsageError(`a request sets the limits ${bounds}, not of ${users.length}`, {
+        hint: `Give at most ${MAX_USERS_PER_REQUEST} users at a time.`,
+      })
+    }
     for (const { email, limit } of users) {
       if (email.trim() === '') throw new UsageError('a user without an e-mail address')
       if (limit !== null) checkInteger(`the limit of ${email}`, limit)

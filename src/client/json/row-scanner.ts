@@ -120,7 +120,7 @@ export class RowScanner {
     if (this.#place !== 'end') {
       throw new SyntaxError(`the answer ends early, after ${this.#read} characters`)
     }
-    if (!this.#areRowsMet) throw new SyntaxError(`the answer has no array '${this.#name}'`)
+    if (!this.#areRowsMet) throw this.#noRows()
     return parseQuietly(this.#rest)
   }
 
@@ -157,7 +157,7 @@ export class RowScanner {
     if (isWholeArray ? this.#place === 'root' : this.#isAtRowsValue) {
       // JSON.parse would take the last of repeated names, but the rows of the first were handed on
       if (this.#areRowsMet) throw new SyntaxError(`the answer has '${this.#name}' twice`)
-      if (sign !== '[') throw new SyntaxError(`the answer has no array '${this.#name}'`)
+      if (sign !== '[') throw this.#noRows()
       this.#areRowsMet = true
       this.#rowsBegin = this.#read + at
       return this.#turn('row or end', sign, at)
@@ -209,6 +209,13 @@ export class RowScanner {
       this.#key = String(parseQuietly(text))
       this.#place = 'colon'
     }
+  }
+
+  #noRows(): SyntaxError {
+    const isWhole = this.#rowsAt === 'array'
+    return new SyntaxError(
+      `the answer ${isWhole ? 'is not an array' : `has no array '${this.#name}'`}`,
+    )
   }
 
   #unexpected(text: string, at: number): SyntaxError {
