@@ -16,6 +16,7 @@ const lock = JSON.parse(read('package-lock.json')) as {
 const manifest = JSON.parse(read('package.json')) as {
   readonly dependencies: Readonly<Record<string, string>>
   readonly devDependencies: Readonly<Record<string, string>>
+  readonly files: readonly string[]
 }
 
 describe('the lock file', () => {
@@ -49,6 +50,17 @@ describe('the dependencies', () => {
       expect(version, name).toMatch(/^\d/)
       if (!name.startsWith('@types/')) expect(reasons, name).toContain(`\`${name}\``)
     }
+  })
+})
+
+describe('the package', () => {
+  it('has every file that the README links to', () => {
+    const links = [...read('README.md').matchAll(/\]\((?!https?:|#)([^)#]+)/g)]
+    const dead = links
+      .map(([, path = '']) => path)
+      .filter((path) => !manifest.files.some((each) => `${path}/`.startsWith(`${each}/`)))
+    expect(links).not.toEqual([])
+    expect(dead).toEqual([])
   })
 })
 
