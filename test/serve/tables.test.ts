@@ -4,7 +4,7 @@ import { describeTable, listTables } from '../../src/serve/tables.ts'
 import { Database } from '../../src/lib/duckdb.ts'
 import { temporaryFolder } from '../support/helpers.ts'
 
-async function warehouse(): Promise<string> {
+async function warehouse(more = ''): Promise<string> {
   const path = `${await temporaryFolder()}/warehouse.duckdb`
   const database = await Database.open(path)
   await database.run(`
@@ -17,7 +17,8 @@ async function warehouse(): Promise<string> {
     comment on column fct_model_day.billable_tokens is 'Standard Credits. NULL where not sent.';
     insert into meta.columns values
       ('main', 'fct_model_day', 'billable_tokens', 'additive'),
-      ('main', 'fct_model_day', 'users', 'distinct_per_day')`)
+      ('main', 'fct_model_day', 'users', 'distinct_per_day');
+    ${more}`)
   database.close()
   return path
 }
@@ -51,6 +52,27 @@ describe('the tables of a warehouse', () => {
       })
     },
   )
+
+  it.each([
+    ['fct_usage_limit', 'effective_limit', 'bigint', 'none', 'credits'],
+    ['mart_ramp_week', 'billable_tokens_of_cohort_avg', 'double', 'ratio', 'credits'],
+    ['mart_ramp_week', 'active_days_of_cohort_avg', 'double', 'ratio', 'days'],
+    ['mart_ramp_week', 'tool_calls_of_cohort_avg', 'double', 'ratio', 'count'],
+    ['mart_autonomy_level_week', 'tool_calls', 'double', 'additive', 'count'],
+    ['mart_anomalies', 'value', 'decimal(38, 6)', 'none', 'credits'],
+    ['mart_anomalies', 'expected', 'double', 'none', 'credits'],
+    ['mart_anomalies', 'usual_low', 'decimal(38, 6)', 'none', 'credits'],
+    ['mart_anomalies', 'usual_high', 'decimal(38, 6)', 'none', 'credits'],
+    ['fct_reconciliation', 'expected', 'double', 'none', null],
+    ['mart_limit_usage', 'share_of_limit', 'double', 'ratio', 'ratio'],
+    ['mart_efficiency_week', 'git_commits_per_million_credits', 'double', 'ratio', 'ratio'],
+  ])('have the unit of %s.%s', async (table, column, type, additivity, unit) => {
+    const path = await warehouse(`
+      create table ${table} (${column} ${type});
+      insert into meta.columns values ('main', '${table}', '${column}', '${additivity}')`)
+    const { columns } = await describeTable(path, table)
+    expect(columns).toMatchObject([{ column_name: column, unit }])
+  })
 
   it.each([
     ['fct_modle_day', "Did you mean 'fct_model_day'?"],
