@@ -1,8 +1,9 @@
--- The columns of one table, from the catalogue in the published file. A column
+-- The unit and additivity of every column, and its place in the key. A column
 -- name has the same unit in every table; the values of anomalies are credits.
 select
-    found.column_name,
-    found.data_type,
+    found.schema_name as schema,
+    found.table_name as table,
+    found.column_name as column,
     case
         when found.data_type = 'DATE' then 'day, UTC'
         when found.data_type like 'TIMESTAMP%' then 'time, UTC'
@@ -40,13 +41,10 @@ select
             then 'count'
     end as unit,
     known.additivity,
-    found.comment as description
+    known.key_position
 from duckdb_columns() as found
 left join meta.columns as known
     on known.table_schema = found.schema_name
     and known.table_name = found.table_name
     and known.column_name = found.column_name
 where found.database_name = current_database()
-    and found.schema_name = $schema
-    and found.table_name = $name
-order by found.column_index

@@ -19,6 +19,8 @@ const columnRows = z.array(
     schema: z.string(),
     table: z.string(),
     column: z.string(),
+    /** For example `credits`; null where there is none. */
+    unit: z.string().nullable(),
     /** How a metric may be summed; null if the column is no metric. */
     additivity: z.string().nullable(),
     key_position: z.coerce.number().nullable(),
@@ -44,7 +46,7 @@ export async function readTables(database: Database) {
       key: key.map(({ column }) => column),
       columns: columns.map((column) => {
         const fact = own.find((each) => each.column === column.name)
-        return { ...column, additivity: fact?.additivity ?? null }
+        return { ...column, unit: fact?.unit ?? null, additivity: fact?.additivity ?? null }
       }),
     }
   })
@@ -54,7 +56,7 @@ export function relationOf({ schema, name }: Pick<CatalogueTable, 'schema' | 'na
   return `${identifier(schema)}.${identifier(name)}`
 }
 
-/** Reads `meta.columns`; empty in a warehouse of an earlier version. */
+/** What is known of columns; nothing in a warehouse of an earlier version. */
 async function readFacts(
   database: Database,
   tables: z.output<typeof tableRows>,
@@ -62,12 +64,7 @@ async function readFacts(
   const catalogue = tables.find(({ schema, name }) => schema === 'meta' && name === 'columns')
   const names = catalogue?.columns.map(({ name }) => name) ?? []
   if (!names.includes('key_position')) return []
-  return columnRows.parse(
-    await database.rows(
-      `select table_schema as schema, table_name as table, column_name as column, additivity,
-      key_position from meta.columns where additivity is not null or key_position is not null`,
-    ),
-  )
+  return columnRows.parse(await database.rows(statement('tables/columns')))
 }
 
 /** The grain, with which every description of a mart begins. */

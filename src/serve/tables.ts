@@ -1,22 +1,19 @@
-import { z } from 'zod'
 import { UsageError } from '../lib/errors.ts'
 import { suggestion } from '../lib/text.ts'
-import { readTables } from './catalogue.ts'
-import { openWarehouse, publishedRows } from './warehouse.ts'
+import { readTables, type CatalogueTable } from './catalogue.ts'
+import { openWarehouse } from './warehouse.ts'
 
 export const TABLES_HINT =
   '`agent-warehouse tables` lists the tables, `agent-warehouse tables <name>` the columns of one.'
 
-const text = z.string().nullable()
-
-const columnEntry = z.object({
-  column_name: z.string(),
-  data_type: z.string(),
-  unit: text,
+export interface ColumnEntry {
+  readonly column_name: string
+  readonly data_type: string
+  readonly unit: string | null
   /** How the metric may be summed; null if the column is no metric. */
-  additivity: text,
-  description: text,
-})
+  readonly additivity: string | null
+  readonly description: string | null
+}
 
 export interface TableEntry {
   readonly table_schema: string
@@ -24,15 +21,13 @@ export interface TableEntry {
   readonly description: string | null
 }
 
-export type ColumnEntry = Readonly<z.output<typeof columnEntry>>
-
 export interface TableDescription extends TableEntry {
   readonly columns: readonly ColumnEntry[]
 }
 
 /** The marts, then the tables of `meta`. */
 export async function listTables(path: string): Promise<TableEntry[]> {
-  const all = await allTables(path)
+  const all = (await allTables(path)).map(entryOf)
   return ['main', 'meta'].flatMap((schema) => all.filter((each) => each.table_schema === schema))
 }
 
@@ -43,17 +38,24 @@ export async function listTables(path: string): Promise<TableEntry[]> {
  */
 export async function describeTable(path: string, name: string): Promise<TableDescription> {
   const all = await allTables(path)
-  const entry = all.find((each) => namesOf(each).includes(name.toLowerCase()))
-  if (entry === undefined) {
+  const found = all.find((table) => namesOf(entryOf(table)).includes(name.toLowerCase()))
+  if (found === undefined) {
     const known = all
+      .map(entryOf)
       .filter(({ table_schema }) => ['main', 'meta'].includes(table_schema))
       .map((each) => namesOf(each).at(-1) ?? '')
     throw new UsageError(`there is no table '${name}'`, {
       hint: suggestion(name, known, TABLES_HINT),
     })
   }
-  const names = { schema: entry.table_schema, name: entry.table_name }
-  return { ...entry, columns: await publishedRows(path, 'tables/columns', columnEntry, names) }
+  const columns = found.columns.map(({ name: column, type, unit, additivity, description }) => {
+    return { column_name: column, data_type: type, unit, additivity, description }
+  })
+  return { ...entryOf(found), columns }
+}
+
+function entryOf({ schema, name, description }: CatalogueTable): TableEntry {
+  return { table_schema: schema, table_name: name, description }
 }
 
 /** A mart may also be named without its schema. */
@@ -62,9 +64,7 @@ function namesOf({ table_schema, table_name }: TableEntry): string[] {
   return table_schema === 'main' ? [full, table_name] : [full]
 }
 
-async function allTables(path: string): Promise<TableEntry[]> {
+async function allTables(path: string): Promise<CatalogueTable[]> {
   await using database = await openWarehouse(path)
-  return (await readTables(database)).map(({ schema, name, description }) => {
-    return { table_schema: schema, table_name: name, description }
-  })
+  return await readTables(database)
 }

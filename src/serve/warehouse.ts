@@ -39,10 +39,9 @@ export async function publishedRows<T>(
   path: string,
   name: string,
   row: z.ZodType<T>,
-  parameters?: Record<string, string>,
 ): Promise<T[]> {
   await using database = await openWarehouse(path)
-  return z.array(row).parse(await database.rows(statement(name), parameters))
+  return z.array(row).parse(await database.rows(statement(name)))
 }
 
 /** The build of a warehouse, as its `meta` says. Times are ISO 8601, UTC. */

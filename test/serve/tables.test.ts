@@ -10,14 +10,15 @@ async function warehouse(more = ''): Promise<string> {
   await database.run(`
     create schema meta;
     create table meta.columns (
-      table_schema varchar, table_name varchar, column_name varchar, additivity varchar);
+      table_schema varchar, table_name varchar, column_name varchar, additivity varchar,
+      key_position bigint);
     create table fct_model_day (
       activity_date date, model_id varchar, billable_tokens decimal(24, 6), users bigint);
     comment on table fct_model_day is 'One row per org, day and model. The rest is another sentence.';
     comment on column fct_model_day.billable_tokens is 'Standard Credits. NULL where not sent.';
     insert into meta.columns values
-      ('main', 'fct_model_day', 'billable_tokens', 'additive'),
-      ('main', 'fct_model_day', 'users', 'distinct_per_day');
+      ('main', 'fct_model_day', 'billable_tokens', 'additive', null),
+      ('main', 'fct_model_day', 'users', 'distinct_per_day', null);
     ${more}`)
   database.close()
   return path
@@ -69,7 +70,7 @@ describe('the tables of a warehouse', () => {
   ])('have the unit of %s.%s', async (table, column, type, additivity, unit) => {
     const path = await warehouse(`
       create table ${table} (${column} ${type});
-      insert into meta.columns values ('main', '${table}', '${column}', '${additivity}')`)
+      insert into meta.columns values ('main', '${table}', '${column}', '${additivity}', null)`)
     const { columns } = await describeTable(path, table)
     expect(columns).toMatchObject([{ column_name: column, unit }])
   })

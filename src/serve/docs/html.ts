@@ -165,13 +165,14 @@ function columnTable(
     const own = checks.filter(({ column_name }) => column_name === name)
     const cells = [
       `<code>${escaped(found?.type.toLowerCase() ?? '')}</code>`,
+      escaped(found?.unit ?? ''),
       escaped((found?.additivity ?? '').replaceAll('_', ' ')),
       prose(description),
       own.map((check) => checkText(check, model.name)).join('<br>'),
     ]
     return `<tr><th scope="row"><code>${escaped(name)}</code></th>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`
   })
-  const heads = ['Column', 'Type', 'Adds up', 'Meaning', 'Checks']
+  const heads = ['Column', 'Type', 'Unit', 'Adds up', 'Meaning', 'Checks']
   return `<div class="wide" tabindex="0" role="group" aria-label="Columns of ${model.name}"><table><thead><tr>${heads.map((head) => `<th scope="col">${head}</th>`).join('')}</tr></thead><tbody>${rows.join('')}</tbody></table></div>`
 }
 

@@ -79,7 +79,7 @@ describe('the documentation', () => {
     expect(made).toContain('not null <span class="good">passed</span>')
     expect(made).toContain('<li>unique key <span class="good">passed</span>')
     expect(made).toContain('assert sums <span class="bad">warn: 3 rows</span>')
-    expect(made).toContain('<td>semi additive</td>')
+    expect(made).toContain('<td>credits</td><td>semi additive</td>')
   })
 
   it('escapes text', () => {
@@ -111,13 +111,13 @@ describe('the lineage of a model', () => {
 
 const CHECK = { model: 'fct_a', column_name: null, status: 'pass', failures: 0 }
 
-const COLUMN = { type: 'VARCHAR', description: null, additivity: null }
+const COLUMN = { type: 'VARCHAR', unit: null, description: null, additivity: null }
 
 const FCT_A = {
   ...{ schema: 'main', name: 'fct_a', description: null, grain: null, key: ['org_id'] },
   columns: [
     { ...COLUMN, name: 'org_id' },
-    { ...COLUMN, name: 'credits', additivity: 'semi_additive' },
+    { ...COLUMN, name: 'credits', unit: 'credits', additivity: 'semi_additive' },
   ],
 }
 
