@@ -345,6 +345,16 @@ it('the documentation can be searched by keyboard, and shows one model at a time
   expect(complaints).toEqual([])
 })
 
+it('a phone shows every page of the documentation without scrolling sideways', async () => {
+  const { page } = await open(browser, docs, { width: 375 })
+  const wide: unknown = await page.evaluate(`
+    [...document.querySelectorAll('main > section')].map(({ id }) => id).filter((id) => {
+      for (const section of document.querySelectorAll('main > section')) section.hidden = section.id !== id
+      return document.documentElement.scrollWidth > innerWidth
+    })`)
+  expect(wide).toEqual([])
+})
+
 it.each([
   ['light', 1240, ''],
   ['light', 1240, '#fct_user_day'],
