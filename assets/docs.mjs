@@ -1,6 +1,7 @@
 // Shows one model at a time, and searches models and columns. Without it, all models are shown.
 const search = document.getElementById('search')
 const found = document.getElementById('found')
+const { title } = document
 const sections = [...document.querySelectorAll('main > section')]
 const entries = [...document.querySelectorAll('nav li, #overview tr')].map((item) => {
   const name = item.querySelector('a').hash.slice(1)
@@ -15,7 +16,14 @@ function textOf(section) {
 
 function show() {
   const name = decodeURIComponent(location.hash.slice(1))
-  const shown = sections.find(({ id }) => id === name) ?? document.getElementById('overview')
+  const named = sections.find(({ id }) => id === name)
+  const shown = named ?? document.getElementById('overview')
+  document.title =
+    named === undefined ? title : `${named.querySelector('h2').textContent} · ${title}`
+  if (search.value === '') {
+    const isUnknown = named === undefined && name !== ''
+    found.textContent = isUnknown ? `There is no model or metric '${name}'.` : ''
+  }
   for (const section of sections) section.hidden = section !== shown
   for (const link of document.querySelectorAll('nav a')) {
     if (link.hash.slice(1) === shown.id) link.setAttribute('aria-current', 'page')

@@ -345,6 +345,18 @@ it('the documentation can be searched by keyboard, and shows one model at a time
   expect(complaints).toEqual([])
 })
 
+it('the title of the documentation names the model, and an unknown address is reported', async () => {
+  const { page } = await open(browser, docs, { hash: '#fct_user_day' })
+  expect(await page.title()).toBe('main.fct_user_day · Warehouse documentation')
+  const found = page.locator('#found')
+  await page.evaluate("location.hash = 'fct_no_more'")
+  await expect.poll(() => found.textContent()).toBe("There is no model or metric 'fct_no_more'.")
+  expect(await page.title()).toBe('Warehouse documentation')
+  await page.evaluate("location.hash = 'metric-credits'")
+  await expect.poll(() => page.title()).toBe('Credits · Warehouse documentation')
+  expect(await found.textContent()).toBe('')
+})
+
 it('a phone shows every page of the documentation without scrolling sideways', async () => {
   const { page } = await open(browser, docs, { width: 375 })
   const wide: unknown = await page.evaluate(`
