@@ -9,7 +9,7 @@ import { Controls, Limits, Readiness } from './endpoints/organisation.ts'
 import { Computers, Sessions } from './endpoints/sessions.ts'
 import { nextCursor, textOf } from './cursor.ts'
 import { BodyError } from './errors.ts'
-import { documented, readAnswer, utf8, withQuery, type Caller } from './http/call.ts'
+import { objectsOf, readAnswer, utf8, withQuery, type Caller } from './http/call.ts'
 import { Transport, type AnswerOrigin, type Call, type TransportOptions } from './http/transport.ts'
 import {
   validateMetadata,
@@ -211,7 +211,7 @@ export class ApiClient {
   /** Every user of every day in the range, page by page. */
   async *users(range: DateRangeOptions): AsyncGenerator<readonly UserDay[], void, undefined> {
     for await (const page of userPages((query) => this.ask('users', query), rangeOf(range))) {
-      yield page.rows.map((row) => documented<UserDay>(row.value))
+      yield objectsOf<UserDay>(page.rows, page)
     }
   }
 
@@ -221,7 +221,7 @@ export class ApiClient {
     groupBy?: AnalyticsQuery['groupBy'],
   ): Promise<T[]> {
     const answer = await this.ask(endpoint, { range: rangeOf(range), groupBy })
-    return answer.rows.map((row) => documented<T>(row.value))
+    return objectsOf<T>(answer.rows, answer)
   }
 
   #askWhole<T extends Pick<Envelope, 'rest'>>(

@@ -116,6 +116,36 @@ describe('a response that is not as documented', () => {
     expect(wordsOf(failure)).not.toContain(SECRET)
   })
 
+  const range = { startDate: '2026-03-01', endDate: '2026-03-01' }
+  const lists: readonly [string, string, (client: ApiClient) => Promise<unknown>][] = [
+    ['days', 'data', (client) => client.activity(range)],
+    ['users', 'data', (client) => collect(client.users(range))],
+    ['a page of revisions', 'changes', ({ controls }) => controls.page()],
+    ['revisions', 'changes', ({ controls }) => collect(controls.history())],
+    ['a page of reports', 'reports', ({ readiness }) => readiness.page()],
+    ['reports', 'reports', ({ readiness }) => collect(readiness.reports())],
+    ['computers', 'computers', ({ computers }) => computers.list()],
+    ['samples', '', ({ computers }) => computers.metrics('c')],
+  ]
+
+  it.each(
+    lists.flatMap(([what, key, call]) =>
+      [null, 5, 'x', []].map((item) => [what, item, key, call] as const),
+    ),
+  )('%s: the item %j is refused', async (_what, item, key, call) => {
+    const items = [{ date: '2026-03-01', revision: 1, reportId: 'r' }, item]
+    const { client } = await onServer(serving(key === '' ? items : { [key]: items, meta: {} }))
+    const failure = await failureOf(call(client))
+    expect(failure).toBeInstanceOf(BodyError)
+    expect(failure.message).toMatch(/^GET \/api\S+: item 2 of the answer is .+, not an object$/)
+  })
+
+  it('the text of items that are not objects is passed on', async () => {
+    const { client } = await onServer(serving({ reports: [null, 5] }))
+    const [page] = await collect(client.readiness.fetchPages())
+    expect(page?.items.map(({ text }) => text)).toEqual(['null', '5'])
+  })
+
   it('an empty body is accepted for DELETE and POST', async () => {
     const { client } = await onServer((_, response) => void response.writeHead(204).end())
     await client.computers.delete('c')

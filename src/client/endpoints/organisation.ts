@@ -2,6 +2,7 @@ import {
   documented,
   Endpoints,
   fetchItems,
+  objectsOf,
   sendServed,
   withQuery,
   type Caller,
@@ -18,6 +19,7 @@ import type {
   ReadinessReport,
 } from '../types.ts'
 import { UsageError } from '../../lib/errors.ts'
+import { fieldOf } from '../../lib/json.ts'
 
 export interface ControlsQuery {
   /** Revisions on a page, 1 to 100; the platform's default is 20. */
@@ -40,7 +42,8 @@ export class Controls extends Endpoints {
 
   /** One page. @throws UsageError for a limit out of bounds. */
   async page(query: ControlsQuery = {}): Promise<ControlsPage> {
-    return (await this.fetchPage(query)).value
+    const page = await this.fetchPage(query)
+    return { ...page.value, changes: objectsOf<ControlChange>(page.items, page) }
   }
 
   /** Pages until the server says that there are no more. @throws ContradictionError for pages in a loop. */
@@ -56,7 +59,7 @@ export class Controls extends Endpoints {
   }
 
   async *history(): AsyncGenerator<ControlChange, void, undefined> {
-    for await (const { value } of this.fetchPages()) yield* value.changes
+    for await (const page of this.fetchPages()) yield* objectsOf<ControlChange>(page.items, page)
   }
 }
 
@@ -189,7 +192,8 @@ export class Readiness extends Endpoints<Caller | null> {
 
   /** One page. @throws as `fetchPage` does. */
   async page(query: ReadinessQuery = {}): Promise<readonly ReadinessReport[]> {
-    return (await this.fetchPage(query)).value.reports
+    const page = await this.fetchPage(query)
+    return objectsOf<ReadinessReport>(page.items, page)
   }
 
   /**
@@ -199,13 +203,13 @@ export class Readiness extends Endpoints<Caller | null> {
   async *fetchPages(
     query: Omit<ReadinessQuery, 'startAfter'> = {},
   ): AsyncGenerator<Served<ReadinessPage>, void, undefined> {
-    const seen = new Set<string>()
+    const seen = new Set<unknown>()
     let startAfter: string | undefined
     for (;;) {
       const page: Served<ReadinessPage> = await this.fetchPage(
         startAfter === undefined ? query : { ...query, startAfter },
       )
-      const ids = page.value.reports.map(({ reportId }) => reportId)
+      const ids = page.items.map(({ value }) => fieldOf(value, 'reportId'))
       const isNew = ids.some((id) => !seen.has(id))
       for (const id of ids) seen.add(id)
       if (!isNew) return
@@ -221,8 +225,8 @@ export class Readiness extends Endpoints<Caller | null> {
     query: Omit<ReadinessQuery, 'startAfter'> = {},
   ): AsyncGenerator<ReadinessReport, void, undefined> {
     const seen = new Set<string>()
-    for await (const { value } of this.fetchPages(query)) {
-      for (const report of value.reports) {
+    for await (const page of this.fetchPages(query)) {
+      for (const report of objectsOf<ReadinessReport>(page.items, page)) {
         if (!seen.has(report.reportId)) yield report
         seen.add(report.reportId)
       }

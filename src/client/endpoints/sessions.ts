@@ -2,6 +2,7 @@ import {
   documented,
   Endpoints,
   fetchItems,
+  objectsOf,
   pathOf,
   send,
   withQuery,
@@ -93,7 +94,8 @@ export class Computers extends Endpoints {
 
   /** All computers of the organisation. */
   async list(): Promise<readonly Computer[]> {
-    return (await this.fetchAll()).value.computers
+    const answer = await this.fetchAll()
+    return objectsOf<Computer>(answer.items, answer)
   }
 
   /** A computer, with the answer exactly as served. */
@@ -158,7 +160,8 @@ export class Computers extends Endpoints {
 
   /** Samples. @throws UsageError for a start that is no time. */
   async metrics(computerId: string, query: MetricsQuery = {}): Promise<readonly ComputerMetrics[]> {
-    return (await this.fetchMetrics(computerId, query)).value
+    const answer = await this.fetchMetrics(computerId, query)
+    return objectsOf<ComputerMetrics>(answer.items, answer)
   }
 
   async #post<T>(computerId: string, action: string): Promise<T> {

@@ -1,4 +1,6 @@
 import { messageOf, UsageError } from '../../lib/errors.ts'
+import { isObject } from '../../lib/json.ts'
+import { kindOf } from '../../lib/text.ts'
 import type { HttpHead } from '../../lib/world.ts'
 import { sliceEnvelope, sliceWhole } from '../json/envelope.ts'
 import type { RowsAt, ServedRow } from '../json/row-scanner.ts'
@@ -153,6 +155,15 @@ function contentOf(text: string, itemsAt: ItemsAt): Pick<Served<unknown>, 'value
   const { rows: items, rest } = sliceEnvelope(text, itemsAt)
   const values = items.map(({ value }) => value)
   return { items, value: itemsAt === 'array' ? values : { ...Object(rest), [itemsAt.key]: values } }
+}
+
+/** The items of an answer, whose fields are not checked. @throws BodyError for one that is no object. */
+export function objectsOf<T>(items: readonly ServedRow[], origin: AnswerOrigin): T[] {
+  return items.map(({ value }, at) => {
+    if (isObject(value)) return documented<T>(value)
+    const problem = `item ${at + 1} of the answer is ${kindOf(value)}, not an object`
+    throw new BodyError(`GET ${origin.request}: ${problem}`, origin.requestId)
+  })
 }
 
 /** Assumes the documented shape of an answer; unknown fields and values pass. */

@@ -57,7 +57,7 @@ async function computerIds(
   const latest = Math.max(...known.map((row) => Number(row['fetched_ms'])))
   const ids = known.filter((row) => Number(row['fetched_ms']) === latest)
   if (ids.length > 0) return ids.map((row) => textIn(row, 'computer_id'))
-  return idsOf(await context.client.computers.list())
+  return idsOf((await context.client.computers.fetchAll()).value.computers)
 }
 
 /** Computers may lack an id, although one is documented. */
