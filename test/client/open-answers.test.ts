@@ -146,6 +146,15 @@ describe('a response that is not as documented', () => {
     expect(page?.items.map(({ text }) => text)).toEqual(['null', '5'])
   })
 
+  it.each(['{}', ''])(
+    'limits of users that are answered with %j have empty lists',
+    async (body) => {
+      const { client } = await onServer((_, response) => void response.end(body))
+      const result = await client.limits.setUsers([{ email: 'ada@acme.example', limit: 1 }])
+      expect(result).toEqual({ updated: [], errors: [] })
+    },
+  )
+
   it('an empty body is accepted for DELETE and POST', async () => {
     const { client } = await onServer((_, response) => void response.writeHead(204).end())
     await client.computers.delete('c')

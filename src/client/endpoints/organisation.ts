@@ -113,12 +113,14 @@ export class Limits extends Endpoints {
 
   /**
    * Sets limits of users by e-mail; null removes one. Users whose limit was not set
-   * are in `errors` of the result.
+   * are in `errors` of the result. A list that the answer lacks is empty: of a user in neither,
+   * the outcome is unknown.
    *
    * @throws UsageError for none or more than 100 users, an empty e-mail, or a limit that is no whole number.
    */
   async setUsers(users: readonly WantedLimit[]): Promise<UserLimitsResult> {
-    return documented((await this.sendUsers(users)).value)
+    const { value } = await this.sendUsers(users)
+    return { updated: [], errors: [], ...documented<Partial<UserLimitsResult>>(value) }
   }
 
   /** `setUsers`, with the answer exactly as served: a number rounds limits beyond 2^53. */
