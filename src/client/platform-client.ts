@@ -3,7 +3,7 @@ import { ApiClient, type ClientOptions } from './client.ts'
 import { addressOf } from '../lib/trust.ts'
 import { UsageError } from '../lib/errors.ts'
 import { checkAboveZero, checkWhole } from '../lib/numbers.ts'
-import { createNodeWorld } from './http/node-world.ts'
+import { createNodeWorld, proxyOf } from './http/node-world.ts'
 
 export interface PlatformClientOptions extends Pick<
   ClientOptions,
@@ -27,8 +27,8 @@ export interface PlatformClientOptions extends Pick<
 const DEFAULTS = { rate: 1000, concurrency: 8, deadline: Infinity }
 
 /**
- * The platform's public API, typed, over the real network. Waits for rate limits, and
- * retries only what is safe to retry (GET and PUT).
+ * The platform's public API, typed, over the real network and the proxy of the environment.
+ * Waits for rate limits, and retries only what is safe to retry (GET and PUT).
  */
 export class PlatformClient extends ApiClient {
   /** Closes the connections when requests under way are answered, so that a script can end. */
@@ -36,7 +36,8 @@ export class PlatformClient extends ApiClient {
 
   /**
    * @throws UsageError for an address that a key may not be sent to (https only;
-   *   plain http on loopback), an invalid credential, or a number out of bounds.
+   *   plain http on loopback), an invalid credential, a number out of bounds, an invalid
+   *   proxy, and if certificates would not be checked.
    */
   constructor({ signal, ...options }: PlatformClientOptions) {
     if (!/^[\x21-\x7e]+$/.test(options.credential)) {
@@ -50,7 +51,8 @@ export class PlatformClient extends ApiClient {
     if (rest.concurrency !== undefined) checkWhole('concurrency', rest.concurrency, 1)
     const end = signal ?? new AbortController().signal
     setMaxListeners(0, end) // one listener for each request
-    const { world, close } = createNodeWorld({ emit: () => undefined, signal: end, hangUp: end })
+    const ends = { emit: () => undefined, signal: end, hangUp: end }
+    const { world, close } = createNodeWorld(ends, undefined, proxyOf())
     super(
       {
         ...DEFAULTS,

@@ -1,4 +1,7 @@
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { PlatformClient, UsageError, type PlatformClientOptions } from '../../src/index.ts'
 import { failureOf } from '../client/support.ts'
 import { start } from '../emulator/support.ts'
@@ -63,6 +66,29 @@ describe('the client that the package exports', () => {
     expect(requests).toHaveLength(1)
   })
 
+  it('reaches the platform through the proxy of the environment', async () => {
+    const stop = new AbortController()
+    const reached: (string | undefined)[] = []
+    const proxy = createServer().on('connect', ({ url }, socket) => {
+      reached.push(url)
+      socket.end('HTTP/1.1 502 Bad Gateway\r\n\r\n')
+      stop.abort(new Error('enough'))
+    })
+    await once(proxy.listen(0, '127.0.0.1'), 'listening')
+    onTestFinished(() => void proxy.close())
+    const { port } = proxy.address() as AddressInfo
+    setEnvironment({ https_proxy: `http://127.0.0.1:${port}`, no_proxy: '' })
+    const client = open({ ...OPTIONS, baseUrl: 'https://api.example.invalid', signal: stop.signal })
+    await failureOf(client.computers.list())
+    expect(reached).toEqual(['api.example.invalid:443'])
+  })
+
+  it('refuses an environment that turns off the check of certificates', () => {
+    setEnvironment({ NODE_TLS_REJECT_UNAUTHORIZED: '0' })
+    expect(() => new PlatformClient(OPTIONS)).toThrow(UsageError)
+    expect(() => new PlatformClient(OPTIONS)).toThrow('NODE_TLS_REJECT_UNAUTHORIZED=0 turns off')
+  })
+
   it.each([Infinity, 3e9])('gives an answer time if timeoutMs is %d', async (timeoutMs) => {
     const { url } = await testServer((_, response) => {
       setTimeout(() => {
@@ -88,4 +114,10 @@ function open(options: PlatformClientOptions): PlatformClient {
   const client = new PlatformClient(options)
   onTestFinished(() => client.close())
   return client
+}
+
+/** Sets variables of the environment for one test. */
+function setEnvironment(variables: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value)
+  onTestFinished(() => void vi.unstubAllEnvs())
 }

@@ -23,7 +23,7 @@ export interface ProxyOptions {
  * @throws UsageError for a proxy that is not an address; the message leaves it out, because it may
  *   hold a password. Also for an environment that turns the check of certificates off.
  */
-export function proxyOf(environment: Environment): ProxyOptions {
+export function proxyOf(environment: Environment = process.env): ProxyOptions {
   if (environment['NODE_TLS_REJECT_UNAUTHORIZED'] === '0') {
     throw new UsageError(
       'NODE_TLS_REJECT_UNAUTHORIZED=0 turns off the check of certificates, so the key could be intercepted: unset it; to trust your own certificate authority, set NODE_EXTRA_CA_CERTS',
