@@ -31,7 +31,7 @@ const DEFAULTS = { rate: 1000, concurrency: 8, deadline: Infinity }
  * Waits for rate limits, and retries only what is safe to retry (GET and PUT).
  */
 export class PlatformClient extends ApiClient {
-  /** Closes the connections when requests under way are answered, so that a script can end. */
+  /** Closes the connections when requests under way are answered, so that a script can end. May be called again. */
   readonly close: () => Promise<void>
 
   /**
@@ -65,6 +65,7 @@ export class PlatformClient extends ApiClient {
       },
       world,
     )
-    this.close = close
+    let closing: Promise<void> | undefined
+    this.close = () => (closing ??= close())
   }
 }

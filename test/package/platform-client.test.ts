@@ -89,6 +89,12 @@ describe('the client that the package exports', () => {
     expect(() => new PlatformClient(OPTIONS)).toThrow('NODE_TLS_REJECT_UNAUTHORIZED=0 turns off')
   })
 
+  it('may be closed twice', async () => {
+    const client = open(OPTIONS)
+    await client.close()
+    await client.close()
+  })
+
   it.each([Infinity, 3e9])('gives an answer time if timeoutMs is %d', async (timeoutMs) => {
     const { url } = await testServer((_, response) => {
       setTimeout(() => {
