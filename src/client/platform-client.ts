@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { ApiClient, type ClientOptions } from './client.ts'
 import { addressOf } from '../lib/trust.ts'
-import { UsageError } from '../lib/errors.ts'
+import { AppError, UsageError } from '../lib/errors.ts'
 import { checkAboveZero, checkWhole } from '../lib/numbers.ts'
 import { createNodeWorld, proxyOf } from './http/node-world.ts'
 
@@ -31,7 +31,10 @@ const DEFAULTS = { rate: 1000, concurrency: 8, deadline: Infinity }
  * Waits for rate limits, and retries only what is safe to retry (GET and PUT).
  */
 export class PlatformClient extends ApiClient {
-  /** Closes the connections when requests under way are answered, so that a script can end. May be called again. */
+  /**
+   * Closes the connections when requests under way are answered, so that a script can end.
+   * Calls that wait, and later ones, throw an AppError at once. May be called again.
+   */
   readonly close: () => Promise<void>
 
   /**
@@ -50,8 +53,10 @@ export class PlatformClient extends ApiClient {
     }
     if (rest.concurrency !== undefined) checkWhole('concurrency', rest.concurrency, 1)
     const end = signal ?? new AbortController().signal
-    setMaxListeners(0, end) // one listener for each request
-    const ends = { emit: () => undefined, signal: end, hangUp: end }
+    const closed = new AbortController()
+    const stop = AbortSignal.any([end, closed.signal])
+    setMaxListeners(0, end, stop) // one listener for each request
+    const ends = { emit: () => undefined, signal: stop, hangUp: end }
     const { world, close } = createNodeWorld(ends, undefined, proxyOf())
     super(
       {
@@ -66,6 +71,10 @@ export class PlatformClient extends ApiClient {
       world,
     )
     let closing: Promise<void> | undefined
-    this.close = () => (closing ??= close())
+    this.close = () => {
+      const hint = 'Await every call before close(), or make another client.'
+      closed.abort(new AppError('the client is closed and sends no more requests', { hint }))
+      return (closing ??= close())
+    }
   }
 }

@@ -2,7 +2,12 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { PlatformClient, UsageError, type PlatformClientOptions } from '../../src/index.ts'
+import {
+  AppError,
+  PlatformClient,
+  UsageError,
+  type PlatformClientOptions,
+} from '../../src/index.ts'
 import { failureOf } from '../client/support.ts'
 import { start } from '../emulator/support.ts'
 import { sendJson, testServer } from '../support/helpers.ts'
@@ -93,6 +98,30 @@ describe('the client that the package exports', () => {
     const client = open(OPTIONS)
     await client.close()
     await client.close()
+  })
+
+  it('answers requests under way after close, and fails others at once', async () => {
+    const answers: (() => void)[] = []
+    const { url } = await testServer((_, response) => {
+      answers.push(() => {
+        sendJson(response, 200, { computers: [] })
+      })
+    })
+    const client = open({ ...OPTIONS, baseUrl: url, concurrency: 1, timeoutMs: 2_000 })
+    const underWay = client.computers.list()
+    const queued = failureOf(client.computers.list())
+    await vi.waitUntil(() => answers.length > 0)
+    const closed = client.close()
+    const later = failureOf(client.computers.list())
+    for (const failure of await Promise.all([queued, later])) {
+      expect(failure).toBeInstanceOf(AppError)
+      expect(failure).toMatchObject({ message: 'the client is closed and sends no more requests' })
+      expect(failure).toHaveProperty('hint', expect.stringContaining('before close()'))
+    }
+    expect(answers).toHaveLength(1)
+    answers[0]?.()
+    expect(await underWay).toEqual([])
+    await closed
   })
 
   it.each([Infinity, 3e9])('gives an answer time if timeoutMs is %d', async (timeoutMs) => {

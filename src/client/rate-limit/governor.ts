@@ -70,13 +70,22 @@ export class Governor {
 
   /**
    * Calls `request` when it may be sent; a retry goes before new requests. The
-   * request reports its outcome to `answered`.
+   * request reports its outcome to `answered`. After `world.signal`, a request that waits for
+   * its turn fails at once.
    *
    * @throws DeferredError when the run has no time left, or the platform asks for a longer wait.
    */
   run<T>(request: (sentAt: number) => Promise<T>, isRepeated: boolean): Promise<T> {
+    const { signal } = this.#world
+    const waiting = new AbortController()
+    const leave = (): void => {
+      waiting.abort(signal.reason)
+    }
+    if (signal.aborted) leave()
+    else signal.addEventListener('abort', leave)
     const result = this.#queue.add(
       async () => {
+        signal.removeEventListener('abort', leave) // the answer is awaited
         this.#checkTime()
         const sentAt = this.#world.now()
         this.#pacer.sent(sentAt)
@@ -84,7 +93,7 @@ export class Governor {
         this.#keepPace()
         return request(sentAt)
       },
-      { priority: isRepeated ? 1 : 0 },
+      { priority: isRepeated ? 1 : 0, signal: waiting.signal },
     )
     this.#keepPace()
     return result
