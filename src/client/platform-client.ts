@@ -20,7 +20,10 @@ export interface PlatformClientOptions extends Pick<
    * DeferredError at once. @default Infinity
    */
   readonly deadline?: number
-  /** When it aborts, no request begins and those under way end. */
+  /**
+   * When it aborts, no request begins and those under way end. Calls throw its reason; a change
+   * that was under way throws an UnknownOutcomeError.
+   */
   readonly signal?: AbortSignal
 }
 

@@ -5,6 +5,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import {
   AppError,
   PlatformClient,
+  UnknownOutcomeError,
   UsageError,
   type PlatformClientOptions,
 } from '../../src/index.ts'
@@ -69,6 +70,40 @@ describe('the client that the package exports', () => {
     expect((await failureOf(client.computers.list())).message).toBe('enough')
     expect((await failureOf(client.computers.list())).message).toBe('enough')
     expect(requests).toHaveLength(1)
+  })
+
+  it('does not know the outcome of a change that its signal aborts', async () => {
+    const stop = new AbortController()
+    const reason = new Error('enough')
+    const { url, requests } = await testServer(() => {
+      stop.abort(reason)
+    })
+    const client = open({ ...OPTIONS, baseUrl: url, signal: stop.signal })
+    const failure = await failureOf(client.computers.restart('c'))
+    expect(failure).toBeInstanceOf(UnknownOutcomeError)
+    expect(failure.message).toBe(
+      'POST /api/v0/computers/c/restart: stopped without an answer: enough',
+    )
+    expect(failure).toMatchObject({
+      cause: reason,
+      hint: expect.stringContaining('check') as unknown,
+    })
+    expect(await failureOf(client.computers.restart('c'))).toBe(reason)
+    expect(requests).toHaveLength(1)
+  })
+
+  it('does not know the outcome of a change that failed before its signal aborts', async () => {
+    const stop = new AbortController()
+    const { url } = await testServer((_, response) => {
+      sendJson(response, 503, { title: 'full' }, { 'retry-after': '5' })
+      setTimeout(() => {
+        stop.abort(new Error('enough'))
+      }, 20)
+    })
+    const client = open({ ...OPTIONS, baseUrl: url, signal: stop.signal })
+    const failure = await failureOf(client.limits.setGlobal(null))
+    expect(failure).toBeInstanceOf(UnknownOutcomeError)
+    expect(failure.message).toContain('503 full')
   })
 
   it('reaches the platform through the proxy of the environment', async () => {

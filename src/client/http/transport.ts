@@ -125,7 +125,8 @@ export class Transport {
       },
     }).catch((error: unknown) => {
       const failure = isRateRefusal(error) ? toDeferred(call, error) : error
-      throw toUnknownOutcome(call, failure, fault)
+      const isStopped = failure instanceof DeferredError || failure === this.#world.signal.reason
+      throw toUnknownOutcome(call, failure, isStopped ? fault : failure)
     })
   }
 
@@ -233,7 +234,10 @@ export class Transport {
     const isCut = isTimeout(error) && this.#timeoutMs(sentAt) < timeoutMs
     const health = isTimeout(error) && !isCut ? 'overloaded' : 'faulty'
     this.#governor.answered({ kind: kindOf(call), sentAt, headers: {}, health })
-    return isCut && call.method === 'GET' ? outOfTime(error) : error
+    if (call.method === 'GET') return isCut ? outOfTime(error) : error
+    if (!this.#world.hangUp.aborted) return error
+    const what = `${call.method} ${call.path}: stopped without an answer`
+    return unknownOutcome(`${what}: ${messageOf(error)}`, error)
   }
 
   /** `count`: the number of this wait, or of this fault, within the request. */
@@ -301,11 +305,14 @@ function toDeferred({ method }: Call, error: ApiError): DeferredError {
 
 /**
  * A call that changes something may have changed it although no complete answer was received.
- * `fault`: the last failure without an answer, which a deferral may have followed.
+ * `cause`: the last failure without an answer, which a deferral or a stop may have followed.
  */
-function toUnknownOutcome(call: Call, error: unknown, fault: Error | undefined): unknown {
-  const cause = error instanceof DeferredError ? fault : error
+function toUnknownOutcome(call: Call, error: unknown, cause: unknown): unknown {
   if (call.method === 'GET' || !mayPass(cause)) return error
+  return unknownOutcome(messageOf(cause), cause)
+}
+
+function unknownOutcome(message: string, cause: unknown): UnknownOutcomeError {
   const hint = 'It is not known whether the platform made the change: check before you repeat it.'
-  return new UnknownOutcomeError(messageOf(cause), { hint, cause })
+  return new UnknownOutcomeError(message, { hint, cause })
 }
