@@ -47,6 +47,8 @@ export interface Problem {
 /** No complete answer was received: refused, reset, timed out, or cut off. */
 export class TransportError extends AppError {
   readonly timedOut: boolean
+  /** The platform's id of the request, if the answer was cut off after its headers. */
+  requestId: string | null = null
 
   constructor(message: string, timedOut: boolean, options: FailureOptions = {}) {
     super(withoutCursors(message), options)
@@ -121,9 +123,9 @@ export function outOfTime(cause?: unknown): DeferredError {
   return deferral('the time limit was reached', cause)
 }
 
-/** The platform's id of the request that failed, if the answer stated one. */
+/** The platform's id of the request that failed, or that caused the failure, if the answer stated one. */
 export function requestIdOf(error: unknown): string | null {
   if (error instanceof ApiError || error instanceof RefusedError) return error.problem.requestId
-  if (error instanceof BodyError) return error.requestId
-  return null
+  if (error instanceof BodyError || error instanceof TransportError) return error.requestId
+  return error instanceof AppError ? requestIdOf(error.cause) : null
 }

@@ -14,6 +14,7 @@ import {
 import {
   deferral,
   outOfTime,
+  TransportError,
   UnknownOutcomeError,
   type ApiError,
   withoutCursors,
@@ -159,7 +160,7 @@ export class Transport {
       sentAt,
       headers,
       health: isRefused ? 'refused' : isOverloaded ? 'overloaded' : 'faulty',
-      ...(isRequested ? { hold: { waitMs, reason: failure.message } } : {}),
+      ...(isRequested ? { hold: { waitMs, reason: failure } } : {}),
     })
     throw failure
   }
@@ -208,6 +209,7 @@ export class Transport {
       }
     } catch (error) {
       isWhole = false
+      if (error instanceof TransportError) error.requestId = requestIdOf(head)
       throw this.#faultOf(call, sentAt, error)
     } finally {
       if (isWhole) this.#finished(call, sentAt, head, bytes)

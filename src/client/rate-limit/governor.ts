@@ -32,10 +32,10 @@ interface Outcome {
   readonly hold?: Hold
 }
 
-/** `reason`: the answer in words. */
 interface Hold {
   readonly waitMs: number
-  readonly reason: string
+  /** The error that the answer became. */
+  readonly reason: Error
 }
 
 /** Timers of Node.js wrap around beyond 2^31 ms; a longer wait is slept in parts. */
@@ -118,9 +118,9 @@ export class Governor {
     const limit = this.#pacer.isRecovered ? this.#concurrency.limit : 1
     if (limit !== this.#queue.concurrency) this.#queue.concurrency = limit
     const isTooLong = hold !== undefined && this.#pacer.resumeAt > this.#deadline
-    if (isTooLong) this.#deferral ??= tooLong(hold)
+    if (isTooLong) this.#deferral ??= tooLong(hold.waitMs, hold.reason.message, hold.reason)
     else if (hold !== undefined && this.#pacer.resumeAt > resumeAt) {
-      this.#world.emit({ type: 'governor.paused', ...hold })
+      this.#world.emit({ type: 'governor.paused', ...hold, reason: hold.reason.message })
     }
     this.#keepPace()
     if (isTooLong && this.#deferral !== undefined) throw this.#deferral
@@ -168,7 +168,7 @@ export class Governor {
   #isPointless(wait: number): boolean {
     const now = this.#world.now()
     if (now + wait <= this.#deadline || this.#pacer.flying > 0) return false
-    this.#deferral ??= tooLong({ waitMs: wait, reason: 'its quota is used up' })
+    this.#deferral ??= tooLong(wait, 'its quota is used up')
     return true
   }
 
@@ -190,8 +190,8 @@ function quotasIn(headers: Headers, now: number): ReturnType<typeof quotasOf> {
   return quotasOf(headers, Math.min(Math.max(now, second), second + 999))
 }
 
-function tooLong({ waitMs, reason }: Hold): DeferredError {
+function tooLong(waitMs: number, reason: string, cause?: Error): DeferredError {
   const seconds = Math.ceil(waitMs / 1000)
   const next = `the next request may be sent in ${seconds} s, which is after the time limit`
-  return deferral(`${reason}; ${next}`)
+  return deferral(`${reason}; ${next}`, cause)
 }
