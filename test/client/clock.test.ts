@@ -1,5 +1,8 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { createNodeWorld } from '../../src/client/http/node-world.ts'
+import { createHttp, createNodeWorld } from '../../src/client/http/node-world.ts'
+import { testServer } from '../support/helpers.ts'
+import { failureOf } from './support.ts'
 
 it('a run does not follow a clock that is set back, so that no wait gets longer, law 13', () => {
   const { signal } = new AbortController()
@@ -11,4 +14,19 @@ it('a run does not follow a clock that is set back, so that no wait gets longer,
     clock.mockRestore()
   })
   expect(Math.abs(world.now() - before)).toBeLessThan(60_000)
+})
+
+it('an answer has all the time of its request', async () => {
+  const { url } = await testServer(() => undefined)
+  const http = createHttp()
+  onTestFinished(() => http.close())
+  const { signal } = new AbortController()
+  const timeoutMs = 1_400
+  const lasted = Array.from({ length: 8 }, async (_, index) => {
+    await delay(index * 100)
+    const began = performance.now()
+    await failureOf(http.fetch({ method: 'GET', url, headers: {}, timeoutMs, maxBytes: 1, signal }))
+    return performance.now() - began
+  })
+  expect(Math.min(...(await Promise.all(lasted)))).toBeGreaterThan(timeoutMs - 20)
 })

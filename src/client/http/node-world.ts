@@ -82,6 +82,9 @@ export function createHttp(proxy: ProxyOptions = NO_PROXY): {
 /** A timer of Node.js ends at once beyond this time, which is 24 days. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
+/** The timers of undici may end about half a second early; the exact one of a request must be the first. */
+const COARSE_MS = 1000
+
 async function exchange(agent: Dispatcher, request: HttpRequest): Promise<HttpResponse> {
   const timeoutMs = Math.min(request.timeoutMs, LONGEST_TIMER_MS)
   const timeout = AbortSignal.timeout(timeoutMs)
@@ -100,8 +103,8 @@ async function exchange(agent: Dispatcher, request: HttpRequest): Promise<HttpRe
       headers: { 'accept-encoding': 'gzip, deflate, br', ...request.headers },
       body: request.body ?? null,
       signal,
-      headersTimeout: timeoutMs,
-      bodyTimeout: timeoutMs,
+      headersTimeout: timeoutMs + COARSE_MS,
+      bodyTimeout: timeoutMs + COARSE_MS,
       // bytes after an answer without a body would be read as the answer to the next request
       reset: request.method !== 'GET',
     })
