@@ -21,6 +21,7 @@ export type {
   Computers,
   Controls,
   ControlsQuery,
+  Credits,
   DateRangeOptions,
   Limits,
   MetricsQuery,
@@ -34,6 +35,9 @@ export type {
   ServedRow,
   Sessions,
   UsersPage,
+  WantedLimit,
 } from './client/index.ts'
 export type * from './client/types.ts'
+export type { Day, DayRange } from './lib/days.ts'
 export { AppError, CredentialError, DeferredError, UsageError } from './lib/errors.ts'
+export type { Learned, LearnedLimit } from './lib/learned.ts'

@@ -12,22 +12,20 @@ export interface PlatformClientOptions extends Pick<
   /** The web application host, e.g. `https://app.example.com`, which serves readiness reports. */
   readonly appUrl?: string | undefined
   /** The highest rate in requests a second; lower if the platform limits it. @default 1000 */
-  readonly rate?: number
+  readonly rate?: number | undefined
   /** The highest number of requests in flight; lower if the platform limits it. @default 8 */
-  readonly concurrency?: number
+  readonly concurrency?: number | undefined
   /**
    * Milliseconds since the epoch. If the platform asks for a wait beyond it, the call throws a
    * DeferredError at once. @default Infinity
    */
-  readonly deadline?: number
+  readonly deadline?: number | undefined
   /**
    * When it aborts, no request begins and those under way end. Calls throw its reason; a change
    * that was under way throws an UnknownOutcomeError.
    */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
-
-const DEFAULTS = { rate: 1000, concurrency: 8, deadline: Infinity }
 
 /**
  * The platform's public API, typed, over the real network and the proxy of the environment.
@@ -45,16 +43,17 @@ export class PlatformClient extends ApiClient {
    *   plain http on loopback), an invalid credential, a number out of bounds, an invalid
    *   proxy, and if certificates would not be checked.
    */
-  constructor({ signal, ...options }: PlatformClientOptions) {
+  constructor(options: PlatformClientOptions) {
     if (!/^[\x21-\x7e]+$/.test(options.credential)) {
       const problem = 'is empty, or contains characters that a key cannot contain'
       throw new UsageError(`the credential ${problem}`)
     }
-    const { baseUrl, appUrl, ...rest } = options
-    for (const name of ['rate', 'timeoutMs', 'deadline'] as const) {
-      if (rest[name] !== undefined) checkAboveZero(name, rest[name])
-    }
-    if (rest.concurrency !== undefined) checkWhole('concurrency', rest.concurrency, 1)
+    const { baseUrl, appUrl, timeoutMs, signal } = options
+    const { rate = 1000, concurrency = 8, deadline = Infinity } = options
+    checkAboveZero('rate', rate)
+    checkAboveZero('deadline', deadline)
+    if (timeoutMs !== undefined) checkAboveZero('timeoutMs', timeoutMs)
+    checkWhole('concurrency', concurrency, 1)
     const end = signal ?? new AbortController().signal
     const closed = new AbortController()
     const stop = AbortSignal.any([end, closed.signal])
@@ -63,8 +62,11 @@ export class PlatformClient extends ApiClient {
     const { world, close } = createNodeWorld(ends, undefined, proxyOf())
     super(
       {
-        ...DEFAULTS,
-        ...rest,
+        credential: options.credential,
+        rate,
+        concurrency,
+        deadline,
+        timeoutMs,
         baseUrl: addressOf(baseUrl, 'baseUrl', 'For example https://api.example.com.'),
         appUrl:
           appUrl === undefined

@@ -7,8 +7,14 @@ import {
   PlatformClient,
   UnknownOutcomeError,
   UsageError,
+  type Credits,
+  type Day,
+  type DayRange,
+  type Learned,
   type PlatformClientOptions,
+  type WantedLimit,
 } from '../../src/index.ts'
+import { parseDay } from '../../src/lib/days.ts'
 import { failureOf } from '../client/support.ts'
 import { start } from '../emulator/support.ts'
 import { sendJson, testServer } from '../support/helpers.ts'
@@ -50,6 +56,21 @@ describe('the client that the package exports', () => {
     expect(() => new PlatformClient({ ...OPTIONS, baseUrl: 'ftp://host' })).toThrow(
       expect.objectContaining({ message: 'baseUrl is not https', hint }),
     )
+  })
+
+  it('takes an option that is undefined as not set', async () => {
+    const { url } = await testServer((_, response) => {
+      sendJson(response, 200, { userLimits: [] })
+    })
+    const limits = { rate: undefined, concurrency: undefined, timeoutMs: undefined }
+    const ends = { deadline: undefined, signal: undefined, appUrl: undefined }
+    const client = open({ ...OPTIONS, baseUrl: url, ...limits, ...ends })
+    const wanted: WantedLimit = { email: 'ada.abara@acme.example', limit: null }
+    const day: Day = parseDay('2026-03-01', 'a day')
+    const range: DayRange = { first: day, last: day }
+    const [credits, learned]: [Credits, Learned] = [wanted.limit, client.learned()]
+    expect([range.first, credits, learned.limit]).toEqual(['2026-03-01', null, null])
+    expect(await client.limits.get()).toEqual({ userLimits: [] })
   })
 
   it('names the address that readiness reports need', async () => {

@@ -38,7 +38,7 @@ export interface TransportOptions extends GovernorOptions {
   /** API key or JWT. */
   readonly credential: string
   /** The time limit of one complete answer. */
-  readonly timeoutMs?: number
+  readonly timeoutMs?: number | undefined
 }
 
 /** One request to an origin, before the transport adds the credential. */
