@@ -9,7 +9,10 @@ export interface PlatformClientOptions extends Pick<
   ClientOptions,
   'baseUrl' | 'credential' | 'timeoutMs'
 > {
-  /** The web application host, e.g. `https://app.example.com`, which serves readiness reports. */
+  /**
+   * The web application host, e.g. `https://app.example.com`, which serves readiness reports.
+   * Empty counts as not set.
+   */
   readonly appUrl?: string | undefined
   /** The highest rate in requests a second; lower if the platform limits it. @default 1000 */
   readonly rate?: number | undefined
@@ -44,7 +47,7 @@ export class PlatformClient extends ApiClient {
    *   proxy, and if certificates would not be checked.
    */
   constructor(options: PlatformClientOptions) {
-    if (!/^[\x21-\x7e]+$/.test(options.credential)) {
+    if (!isKey(options.credential)) {
       const problem = 'is empty, or contains characters that a key cannot contain'
       throw new UsageError(`the credential ${problem}`)
     }
@@ -69,7 +72,7 @@ export class PlatformClient extends ApiClient {
         timeoutMs,
         baseUrl: addressOf(baseUrl, 'baseUrl', 'For example https://api.example.com.'),
         appUrl:
-          appUrl === undefined
+          appUrl === undefined || appUrl === ''
             ? undefined
             : addressOf(appUrl, 'appUrl', 'For example https://app.example.com.'),
       },
@@ -82,4 +85,9 @@ export class PlatformClient extends ApiClient {
       return (closing ??= close())
     }
   }
+}
+
+/** Plain JavaScript may give a variable of the environment that is not set. */
+function isKey(credential: unknown): boolean {
+  return typeof credential === 'string' && /^[\x21-\x7e]+$/.test(credential)
 }

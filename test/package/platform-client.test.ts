@@ -73,6 +73,16 @@ describe('the client that the package exports', () => {
     expect(await client.limits.get()).toEqual({ userLimits: [] })
   })
 
+  it('takes variables of the environment that are not set', async () => {
+    expect(() => {
+      Reflect.construct(PlatformClient, [{ ...OPTIONS, credential: undefined }])
+    }).toThrow(
+      new UsageError('the credential is empty, or contains characters that a key cannot contain'),
+    )
+    const failure = await failureOf(open({ ...OPTIONS, appUrl: '' }).readiness.page())
+    expect(failure.message).toContain('appUrl is not set')
+  })
+
   it('names the address that readiness reports need', async () => {
     const { url, keys } = await start()
     const client = open({ baseUrl: url, appUrl: undefined, credential: keys.manager })
