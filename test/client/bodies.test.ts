@@ -70,6 +70,16 @@ describe('a body that is abandoned', () => {
 })
 
 describe('a compressed body', () => {
+  it('is asked for as gzip and brotli, which mean one format each', async () => {
+    const asked: unknown[] = []
+    const { client } = await onServer((request, response) => {
+      asked.push(request.headers['accept-encoding'])
+      response.end(BODY)
+    })
+    await client.tools(RANGE)
+    expect(asked).toEqual(['gzip, br'])
+  })
+
   const twice = (body: string): Buffer => gzipSync(gzipSync(body))
   it.each<[string, string, Uint8Array]>([
     ['x-gzip', 'x-gzip', GZIPPED],

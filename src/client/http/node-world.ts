@@ -100,7 +100,8 @@ async function exchange(agent: Dispatcher, request: HttpRequest): Promise<HttpRe
     const answer = await send(request.url, {
       dispatcher: agent,
       method: request.method,
-      headers: { 'accept-encoding': 'gzip, deflate, br', ...request.headers },
+      // no deflate: some servers send it without the header of zlib
+      headers: { 'accept-encoding': 'gzip, br', ...request.headers },
       body: request.body ?? null,
       signal,
       headersTimeout: timeoutMs + COARSE_MS,
