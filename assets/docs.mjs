@@ -14,8 +14,17 @@ function textOf(section) {
   return parts.map((part) => part.textContent.toLowerCase()).join(' ')
 }
 
+function nameInAddress() {
+  const name = location.hash.slice(1)
+  try {
+    return decodeURIComponent(name)
+  } catch {
+    return name // it has a % that encodes nothing
+  }
+}
+
 function show() {
-  const name = decodeURIComponent(location.hash.slice(1))
+  const name = nameInAddress()
   const named = sections.find(({ id }) => id === name)
   const shown = named ?? document.getElementById('overview')
   document.title =

@@ -1,9 +1,11 @@
 -- The mean daily users of each client over the days of a week: zero without a
--- row, and NULL if a day is not known.
+-- row, and NULL if a day is not known. Clients and weeks of the last year.
 with
     clients as (
         select org_id, client, min(activity_date) as first_date
         from main.fct_client_day
+        inner join chosen using (org_id)
+        where activity_date > chosen.last_day - 371
         group by 1, 2
     )
 

@@ -1,5 +1,5 @@
 -- How many users have passed their limit in the running month, and how many will
--- have at its end; nobody will in a month that is over.
+-- have at its end; no user will in a month that is over.
 select
     org_id,
     strftime(month_start_date, '%Y-%m') as month,

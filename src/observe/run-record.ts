@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { ExitCode } from '../lib/errors.ts'
+import { ExitCode, messageOf } from '../lib/errors.ts'
 import { listIfThere, pathSegment, writeAtomic } from '../lib/files.ts'
 
 /** How a run ended, by its exit code. */
@@ -125,8 +125,9 @@ export async function readRunRecords(
     try {
       const text = await readFile(join(folder, file), 'utf8')
       records.push(runRecord.parse(JSON.parse(text)))
-    } catch {
-      warn(`${join(folder, file)} is no run record or is damaged; it is left out`)
+    } catch (error) {
+      const problem = error instanceof z.ZodError ? 'it is no run record' : messageOf(error)
+      warn(`${join(folder, file)} is left out, until it is repaired or removed: ${problem}`)
     }
   }
   const startOf = ({ started_at, run_id }: RunRecord): string => `${started_at} ${run_id}`

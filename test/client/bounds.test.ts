@@ -63,7 +63,7 @@ describe('bounds', () => {
     const { client } = await onServer(() => undefined)
     expect(await failureOf(client.limits.setUsers(users(101)))).toMatchObject({
       message: 'a request sets the limits of 1 to 100 users, not of 101',
-      hint: 'Give at most 100 users at a time.',
+      hint: 'Give 1 to 100 users at a time.',
     })
   })
 

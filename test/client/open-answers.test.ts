@@ -146,7 +146,7 @@ describe('a response that is not as documented', () => {
     expect(page?.items.map(({ text }) => text)).toEqual(['null', '5'])
   })
 
-  it.each(['{}', ''])(
+  it.each(['{}', '', '{"updated":null,"errors":null}'])(
     'limits of users that are answered with %j have empty lists',
     async (body) => {
       const { client } = await onServer((_, response) => void response.end(body))
@@ -216,6 +216,14 @@ describe('pagination comes to an end', () => {
     })
     const revisions = (await collect(client.controls.history())).map(({ revision }) => revision)
     expect(revisions).toEqual([3, 2, 1])
+  })
+
+  it('law 13: readiness: reports without an id that is text do not page for ever', async () => {
+    const { client, requests } = await onServer(
+      serving({ reports: [{ reportId: {} }, { reportId: 'r1' }] }),
+    )
+    const pages = await collect(client.readiness.fetchPages())
+    expect([pages.length, requests.length]).toEqual([1, 2])
   })
 
   it('readiness: pages that shrink, overlap and repeat yield each report once', async () => {

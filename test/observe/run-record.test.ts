@@ -79,8 +79,10 @@ test('run records are ordered by start, and damaged ones are named and left out'
   const records = await readRunRecords(folder, (message) => warnings.push(message))
   expect(records.map((record) => record.run_id)).toEqual(['b', 'c', 'a'])
   expect(warnings.sort()).toEqual([
-    `${join(folder, 'half.json')} is no run record or is damaged; it is left out`,
-    `${join(folder, 'other.json')} is no run record or is damaged; it is left out`,
+    expect.stringContaining(
+      `${join(folder, 'half.json')} is left out, until it is repaired or removed: `,
+    ),
+    `${join(folder, 'other.json')} is left out, until it is repaired or removed: it is no run record`,
   ])
 })
 

@@ -120,7 +120,8 @@ export class Limits extends Endpoints {
    */
   async setUsers(users: readonly WantedLimit[]): Promise<UserLimitsResult> {
     const { value } = await this.sendUsers(users)
-    return { updated: [], errors: [], ...documented<Partial<UserLimitsResult>>(value) }
+    const result = documented<Partial<UserLimitsResult>>(value)
+    return { ...result, updated: result.updated ?? [], errors: result.errors ?? [] }
   }
 
   /** `setUsers`, with the answer exactly as served: a number rounds limits beyond 2^53. */
@@ -128,7 +129,7 @@ export class Limits extends Endpoints {
     if (users.length < 1 || users.length > MAX_USERS_PER_REQUEST) {
       const bounds = `of 1 to ${MAX_USERS_PER_REQUEST} users`
       throw new UsageError(`a request sets the limits ${bounds}, not of ${users.length}`, {
-        hint: `Give at most ${MAX_USERS_PER_REQUEST} users at a time.`,
+        hint: `Give 1 to ${MAX_USERS_PER_REQUEST} users at a time.`,
       })
     }
     for (const { email, limit } of users) {
@@ -205,18 +206,18 @@ export class Readiness extends Endpoints<Caller | null> {
   async *fetchPages(
     query: Omit<ReadinessQuery, 'startAfter'> = {},
   ): AsyncGenerator<Served<ReadinessPage>, void, undefined> {
-    const seen = new Set<unknown>()
+    const seen = new Set<string | null>()
     let startAfter: string | undefined
     for (;;) {
       const page: Served<ReadinessPage> = await this.fetchPage(
         startAfter === undefined ? query : { ...query, startAfter },
       )
-      const ids = page.items.map(({ value }) => fieldOf(value, 'reportId'))
+      const ids = page.items.map(({ value }) => textOf(fieldOf(value, 'reportId')))
       const isNew = ids.some((id) => !seen.has(id))
       for (const id of ids) seen.add(id)
       if (!isNew) return
       yield page
-      const last = textOf(ids.at(-1))
+      const last = ids.at(-1) ?? null
       if (last === null) return
       startAfter = unredacted(last, page)
     }

@@ -66,7 +66,7 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
         { day: '2026-03-29', daily: 0, weekly: null, monthly: null, stickiness: null },
       ],
     },
-    'Weekly active people rose from 30 to 37 in 4 weeks to 28 Mar 2026',
+    'Weekly active people rose from 30 to 37 in 4 weeks, to 28 Mar 2026',
   ],
   [
     'whole weeks after the last known day are not of the period',
