@@ -223,7 +223,7 @@ const DESCRIBED = `${MARTS};
 
 describe('the manifest', () => {
   test.each(['parquet', 'csv', 'duckdb'] as const)(
-    'of %s describes tables and columns, grain, key and additivity',
+    'of %s describes tables and columns, grain, key, unit and additivity',
     async (target) => {
       const { run } = await exporter(DESCRIBED)
       const { tables } = await run(target)
@@ -237,6 +237,7 @@ describe('the manifest', () => {
       expect(mart?.columns.find(({ name }) => name === 'billable_tokens')).toEqual({
         name: 'billable_tokens',
         type: 'BIGINT',
+        unit: 'credits',
         description: 'Credits. NULL: not served.',
         additivity: 'sum',
       })
