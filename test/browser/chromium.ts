@@ -1,8 +1,11 @@
 import { createRequire } from 'node:module'
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { chromium, type Browser, type Page } from 'playwright-core'
 import { z } from 'zod'
+import { html } from '../../src/serve/report/report.ts'
+import { report } from '../serve/report/sample.ts'
 
 /** The browser's program. */
 export const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium'
@@ -13,6 +16,17 @@ export function launch(): Promise<Browser> {
     executablePath: CHROMIUM,
     args: ['--no-sandbox', '--disable-gpu', '--disable-quic', ...quiet],
   })
+}
+
+/** Writes the report of these organisations, and returns its path. */
+export async function writeReport(
+  folder: string,
+  name: string,
+  organisations: readonly object[],
+): Promise<string> {
+  const path = join(folder, `${name}.html`)
+  await writeFile(path, html(report(organisations)))
+  return path
 }
 
 /** A page of a file, with its errors and requests. */

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { html } from '../../src/serve/report/report.ts'
 import { organisation, report } from '../serve/report/sample.ts'
 import { MAIN } from '../support/command.ts'
-import { accessibilityProblems, launch, open } from './chromium.ts'
+import { accessibilityProblems, launch, open, writeReport } from './chromium.ts'
 
 let browser: Browser
 let folder: string
@@ -35,11 +35,8 @@ afterAll(async () => {
   await rm(folder, { recursive: true })
 })
 
-async function pageOf(name: string, organisations: readonly object[]): Promise<string> {
-  const path = join(folder, `${name}.html`)
-  await writeFile(path, html(report(organisations)))
-  return path
-}
+const pageOf = (name: string, organisations: readonly object[]) =>
+  writeReport(folder, name, organisations)
 
 it('every chart of the demo is drawn, and the page sends no request', async () => {
   const { page, complaints } = await open(browser, demo)

@@ -19,7 +19,6 @@ import {
   QUIET,
   timeBars,
   WEEK,
-  withGaps,
   type Draw,
   type Options,
 } from './marks.ts'
@@ -49,10 +48,8 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
     x: time,
     y: people,
     ...lines(
-      withGaps(
-        DAY,
-        pointsOf(rows, ({ day }) => day, ACTIVE),
-      ),
+      DAY,
+      pointsOf(rows, ({ day }) => day, ACTIVE),
       Object.keys(ACTIVE),
     ),
   })),
@@ -60,14 +57,12 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
     x: weeks,
     y: people,
     ...lines(
-      withGaps(
-        WEEK,
-        points(
-          rows.filter(({ team }) => view.team !== null || !areOthers(team)),
-          'week',
-          'active_users',
-          'team',
-        ),
+      WEEK,
+      points(
+        rows.filter(({ team }) => view.team !== null || !areOthers(team)),
+        'week',
+        'active_users',
+        'team',
       ),
     ),
   })),
@@ -133,14 +128,12 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
       x: { label: 'Day of the month', domain: [1, 31] },
       y: credits,
       ...lines(
-        withGaps(
-          1,
-          rows.map((row) => ({
-            at: row.day_of_month,
-            value: row.billable_tokens,
-            series: monthText(row.month),
-          })),
-        ),
+        1,
+        rows.map((row) => ({
+          at: row.day_of_month,
+          value: row.billable_tokens,
+          series: monthText(row.month),
+        })),
         months.map(monthText).reverse(),
       ),
     }
@@ -150,10 +143,8 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
     x: time,
     y: { label: 'Error', grid: true, zero: true, tickFormat: percent },
     ...lines(
-      withGaps(
-        31 * DAY,
-        pointsOf(rows, ({ month }) => `${month}-01`, ERRORS),
-      ),
+      31 * DAY,
+      pointsOf(rows, ({ month }) => `${month}-01`, ERRORS),
       Object.keys(ERRORS),
       percent,
     ),
@@ -184,6 +175,7 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
       x: { label: 'People, highest credits first', tickFormat: percent },
       y: { ...share, label: 'Credits' },
       ...lines(
+        Infinity,
         [
           ...from,
           ...rows.map((row) => ({
@@ -201,10 +193,8 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
     x: weeks,
     y: { ...share, label: 'Input tokens' },
     ...lines(
-      withGaps(
-        WEEK,
-        pointsOf(rows, ({ week }) => week, { 'From the cache': 'share' }),
-      ),
+      WEEK,
+      pointsOf(rows, ({ week }) => week, { 'From the cache': 'share' }),
       undefined,
       percent,
     ),
@@ -213,20 +203,16 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
     x: weeks,
     y: { ...credits, label: 'For a million credits' },
     ...lines(
-      withGaps(
-        WEEK,
-        pointsOf(rows, ({ week }) => week, { Files: 'files', Commits: 'commits' }),
-      ),
+      WEEK,
+      pointsOf(rows, ({ week }) => week, { Files: 'files', Commits: 'commits' }),
     ),
   })),
   drawn(practice.autonomy, (rows) => ({
     x: weeks,
     y: { label: 'Tool calls a message', grid: true, zero: true },
     ...lines(
-      withGaps(
-        WEEK,
-        pointsOf(rows, ({ week }) => week, RATIOS),
-      ),
+      WEEK,
+      pointsOf(rows, ({ week }) => week, RATIOS),
     ),
   })),
   drawn(practice.autonomyLevels, (rows) => {
@@ -245,16 +231,14 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
   drawn(practice.clients, (rows) => ({
     x: weeks,
     y: { ...people, tickFormat: tickAmount },
-    ...lines(withGaps(WEEK, points(rows, 'week', 'daily_users', 'client'))),
+    ...lines(WEEK, points(rows, 'week', 'daily_users', 'client')),
   })),
   drawn(practice.output, (rows) => ({
     x: weeks,
     y: { ...count, label: 'In a week' },
     ...lines(
-      withGaps(
-        WEEK,
-        pointsOf(rows, ({ week }) => week, OUTPUT),
-      ),
+      WEEK,
+      pointsOf(rows, ({ week }) => week, OUTPUT),
     ),
   })),
   drawn(practice.readiness, (rows, _, width) => {
@@ -265,6 +249,7 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
       x: time,
       y: { ...share, label: 'Criteria that pass' },
       ...lines(
+        Infinity,
         rows.map((row) => ({ at: dateOf(row.day), value: row.pass_rate, series: nameOf(row) })),
         undefined,
         percent,

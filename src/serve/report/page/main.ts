@@ -78,7 +78,7 @@ function entriesOf({ org, days, team, compare }: Choice): Record<string, string>
 
 const PARTS = { org: 'organisation', days: 'period', team: 'team', compare: 'comparison' }
 
-/** What a link names that the report does not have; null: the link is shown as it was meant. */
+/** Says which parts of a link this report does not have; null if it has all. */
 function lostText(given: URLSearchParams): string | null {
   const chosen = choiceOf(given)
   const shown = entriesOf({ ...chosen, team: viewOf(chosen)?.team ?? '' })
@@ -87,7 +87,7 @@ function lostText(given: URLSearchParams): string | null {
     return value === '' || value === shown[name] ? [] : [`${part} ${nameText(value)}`]
   })
   if (lost.length === 0) return null
-  return `This report does not have the view of the link (${lost.join(', ')}). This is another one.`
+  return `This report has no ${lost.join(', no ')}; the rest of the link is shown.`
 }
 
 function viewOf({ org, days, team, compare }: Choice): View | null {

@@ -169,8 +169,12 @@ function colourOf(place: number): string {
 /** How the tip of a point writes its value. */
 type Format = (value: number | null) => string
 
-/** A line for each series, named at its end; colours cannot distinguish more than eight. */
+/**
+ * A line for each series, named at its end; colours cannot distinguish more than eight. It breaks
+ * where the point is missing that should follow `within` this distance (Infinity: never).
+ */
 export function lines(
+  within: number,
   points: readonly Point[],
   order?: readonly string[],
   format: Format = amount,
@@ -181,10 +185,11 @@ export function lines(
   if (last.has(COMPARED)) colour.set(COMPARED, 'var(--soft)')
   const stroke = ({ series }: Point): string => colour.get(series) ?? QUIET
   // The first are drawn below the others.
-  const own = points
+  const broken = withGaps(within, points)
+  const own = broken
     .filter(({ series }) => series !== COMPARED)
     .sort((a, b) => Number(stroke(b) === QUIET) - Number(stroke(a) === QUIET))
-  const compared = points.filter(({ series }) => series === COMPARED)
+  const compared = broken.filter(({ series }) => series === COMPARED)
   return {
     ends: names.slice(0, COLOURS.length).flatMap((series) => {
       const value = last.get(series)?.value ?? null
