@@ -45,7 +45,7 @@ export const statusCommand = dataCommand({
   options: { ...orgOption, ...jsonOption },
   run: async (flags, { err }, config) => {
     const warn = (message: string): void => {
-      err(`${message}\n`)
+      err(`warning: ${message}\n`)
     }
     const report = await reportOf(flags, config, warn)
     return { json: report, text: statusText(report) }

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { startEmulator } from '../../src/emulator/emulator.ts'
@@ -62,5 +62,15 @@ describe('status', () => {
     expect(out).toMatch(/^running +run run-1, .* since \S+Z, last heartbeat \S+Z$/m)
     expect(out).toMatch(/^published +\S+, \d{4}-\S+Z, \d+ B/m)
     expect(out).not.toMatch(/:\d\d\.\d+Z/)
+  })
+
+  it('warns of a damaged run record on standard error, and shows the rest', async () => {
+    const { data, environment } = await stage()
+    const record = join(data, 'runs', 'half.json')
+    await mkdir(join(data, 'runs'))
+    await writeFile(record, '{"run_id": "ha')
+    const { code, out, err } = await command(['status', '--json'], environment)
+    expect([code, err]).toEqual([0, expect.stringContaining(`warning: ${record} is left out`)])
+    expect(JSON.parse(out)).toMatchObject({ withoutApp: ['default'] })
   })
 })
