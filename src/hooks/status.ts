@@ -72,7 +72,7 @@ export async function deliveryStatus(folders: HookFolders, now: number) {
 }
 
 export async function lastErrors({ errorsLog }: HookFolders, count: number): Promise<string[]> {
-  const text = await readFile(errorsLog, 'utf8').catch(() => '')
-  const lines = text.trim().split('\n')
+  const logs = [`${errorsLog}.1`, errorsLog].map((path) => readFile(path, 'utf8').catch(() => ''))
+  const lines = (await Promise.all(logs)).join('').split('\n')
   return lines.filter((line) => line !== '').slice(-count)
 }

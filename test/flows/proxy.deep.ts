@@ -2,9 +2,16 @@ import { readFileSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { createServer as createProxy, type IncomingMessage } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
-import { connect, type AddressInfo, type Server, type Socket } from 'node:net'
+import {
+  connect,
+  createServer as createTcpServer,
+  type AddressInfo,
+  type Server,
+  type Socket,
+} from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { createHttp } from '../../src/client/http/node-world.ts'
 import { packageRoot } from '../../src/lib/package.ts'
 import { command } from '../support/command.ts'
 import { sendJson, temporaryFolder, testServer } from '../support/helpers.ts'
@@ -126,6 +133,22 @@ describe('HTTPS_PROXY', () => {
     expect(code).toBe(3)
     expect(asked).toEqual([])
     expect(found(all)).toEqual([])
+  })
+
+  it('fails a request when the proxy closes the connection without an answer', async () => {
+    const proxy = createTcpServer((socket) => socket.once('data', () => socket.end()))
+    const httpsProxy = `http://127.0.0.1:${await listen(proxy)}`
+    const { fetch, close } = createHttp({ httpsProxy, noProxy: '' })
+    onTestFinished(close)
+    const request = {
+      method: 'GET',
+      url: 'https://platform.test/',
+      headers: {},
+      timeoutMs: 60_000,
+      maxBytes: 1000,
+      signal: new AbortController().signal,
+    } as const
+    await expect(fetch(request)).rejects.toThrow('no tunnel through the proxy: other side closed')
   })
 
   it.each(['ftp://user:secret@proxy', 'http://user:secret@[', 'socks5://user:secret@proxy:1'])(

@@ -207,6 +207,17 @@ describe('hooks status', () => {
     expect(text).toContain("to 'team', 1 attempt: answered with 404")
   })
 
+  it('lists the last errors across a log that was replaced', async () => {
+    const { data, config, folders } = await bench()
+    await mkdir(folders.root, { recursive: true })
+    await writeFile(`${folders.errorsLog}.1`, 'first\nsecond\n')
+    await writeFile(folders.errorsLog, 'third\n')
+    const settings = join(data, 'settings.json')
+    const where = ['--data', data, '--config', config, '--settings', settings]
+    const { out } = await command(['hooks', 'status', '--json', ...where])
+    expect(JSON.parse(out)).toMatchObject({ errors: ['first', 'second', 'third'] })
+  })
+
   it('reports registered commands that cannot be run', async () => {
     const { data, config } = await bench()
     const settings = join(data, 'settings.json')

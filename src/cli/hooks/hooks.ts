@@ -25,6 +25,7 @@ import {
 } from '../../hooks/status.ts'
 import { keepOutOfGit } from '../../lake/layout.ts'
 import { counted, size } from '../../lib/text.ts'
+import { UsageError } from '../../lib/errors.ts'
 import { setting } from '../../lib/trust.ts'
 import { missingVariables } from '../../notify/channels.ts'
 import { toSecond } from '../../observe/words.ts'
@@ -102,8 +103,20 @@ function settingsPath(
   }
   const variable = setting(environment, 'AGENT_CONFIG_DIR')
   if (variable !== undefined) return within(variable, 'folder named by AGENT_CONFIG_DIR')
-  const folder = join(setting(environment, 'HOME') ?? userInfo().homedir, '.agent')
+  const folder = join(setting(environment, 'HOME') ?? homeOfUser(), '.agent')
   return within(folder, 'by default ~/.agent, --config-dir or AGENT_CONFIG_DIR name another folder')
+}
+
+/** @throws UsageError for a user id without an entry in the system's list of users. */
+function homeOfUser(): string {
+  try {
+    return userInfo().homedir
+  } catch (cause) {
+    throw new UsageError('this user has no home folder', {
+      hint: 'Set HOME, or name the folder of the settings with --config-dir.',
+      cause,
+    })
+  }
 }
 
 const options = {

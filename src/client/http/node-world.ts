@@ -1,7 +1,7 @@
 import { UsageError } from '../../lib/errors.ts'
 import { pipeline, type Readable, type Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
-import { EnvHttpProxyAgent, request as send, type Dispatcher } from 'undici'
+import { EnvHttpProxyAgent, Pool, request as send, type Dispatcher } from 'undici'
 import type { HttpHead, HttpRequest, HttpResponse, World } from '../../lib/world.ts'
 import { BodyTooLargeError, TransportError } from '../errors.ts'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -69,7 +69,8 @@ export function createHttp(proxy: ProxyOptions = NO_PROXY): {
 } {
   const agent = new EnvHttpProxyAgent({
     keepAliveTimeout: 10_000,
-    connect: { timeout: 15_000 },
+    connect: { timeout: CONNECT_MS },
+    clientFactory: tunnelsTo,
     httpProxy: '', // plain http is for loopback addresses: a proxy would read the key
     ...proxy,
   })
@@ -77,6 +78,24 @@ export function createHttp(proxy: ProxyOptions = NO_PROXY): {
     fetch: (request) => exchange(agent, request),
     close: () => agent.close(),
   }
+}
+
+/** The time limit of a connection, and of a proxy's answer to CONNECT. */
+const CONNECT_MS = 15_000
+
+/**
+ * The connections to a proxy, each for one tunnel. If a tunnel fails, the requests that wait for it
+ * fail: undici connects again without end as long as the error has the code of a closed socket.
+ */
+function tunnelsTo(proxy: URL, options: object): Dispatcher {
+  const pool = new Pool(proxy, { ...options, headersTimeout: CONNECT_MS })
+  const connect = pool.connect.bind(pool)
+  return Object.assign(pool, {
+    connect: (tunnel: Dispatcher.ConnectOptions) =>
+      connect(tunnel).catch((cause: unknown) => {
+        throw new Error(`no tunnel through the proxy: ${reasonOf(cause)}`, { cause })
+      }),
+  })
 }
 
 /** A timer of Node.js ends at once beyond this time, which is 24 days. */
