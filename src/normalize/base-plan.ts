@@ -61,7 +61,11 @@ export function currentDays(
   })
 }
 
-/** A base file that is written as a whole. */
+/**
+ * A base file that is written as a whole. A `MonthTask` adds where its days come from: copied, or
+ * read. A `MonthPart` has days of one resource that are read once for several of these tasks, and a
+ * `MonthGroup` the parts that one statement reads. A task is written once all its parts are read.
+ */
 export interface BaseTask {
   /** Those of its organisation. */
   readonly options: NormalizeOptions

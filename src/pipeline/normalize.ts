@@ -60,14 +60,14 @@ export async function normalizeAll(
     const organisation = async (orgId: string): Promise<BaseOf> => {
       const options = baseOptions(context, pointInTime, orgId)
       const ledger = await pointInTime.ledgerOf(orgId)
-      const quarantine = async (files: readonly RawFile[]): Promise<readonly RawFile[]> => {
+      const findDamaged = async (files: readonly RawFile[]): Promise<readonly RawFile[]> => {
         if (pointInTime.asOf !== null) return refuseDamaged(config.dataFolder, orgId, files, ledger)
         const warn = warner(context.world, 'damage')
         const damaged = await quarantineDamaged(config.dataFolder, orgId, files, ledger, warn)
         missing += damaged.length
         return damaged
       }
-      const all = { ...options, ledger, findDamaged: quarantine }
+      const all = { ...options, ledger, findDamaged }
       return { options: all, base: await base?.(orgId) }
     }
     const orgIds = [NO_ORGANISATION, ...(await knownOrganisations(config.dataFolder))]

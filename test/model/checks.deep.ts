@@ -91,7 +91,7 @@ it('build reports each check with its query, severity, status and duration', asy
     status: 'warn',
     durationMs: 5,
     sql: checks[0]?.sql ?? '',
-    missing: { in: 'main.t' },
+    notNull: { in: 'main.t' },
     file: 'models/t.yml',
     reads: ['t'],
     readsOnlyModels: true,

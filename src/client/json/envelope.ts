@@ -49,7 +49,7 @@ export function sliceUnlessKnown(text: string, known: RowsSum | undefined): Summ
   const scanner = new RowScanner({ key: 'data' })
   const rows = scanner.readWhole(text)
   const rest = scanner.end()
-  const rowsText = text.slice(...scanner.rowsAt)
+  const rowsText = text.slice(...scanner.rowsSpan)
   return { rows, sum: sumOf(rowsText, rows.length), rest }
 }
 

@@ -129,7 +129,8 @@ export class RowScanner {
     return this.#isAtRowsValue && !this.#areRowsMet
   }
 
-  get rowsAt(): readonly [begin: number, end: number] {
+  /** Begin and end of the array of the rows, in characters. */
+  get rowsSpan(): readonly [begin: number, end: number] {
     return [this.#rowsBegin, this.#rowsEnd]
   }
 

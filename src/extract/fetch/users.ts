@@ -34,8 +34,9 @@ interface Pagination {
   /** Users seen so far, except those on pages that equal the landed ones. */
   readonly users: Set<string>
   /**
-   * The checksums of the pages that the day last landed with; null if unknown, or once a page
-   * differs. Rows of an equal page are not parsed.
+   * The checksums of the pages that the day last landed with. While they are known, every page so
+   * far equals a landed one, is not parsed, and its rows are not in `buffer`. Null if unknown, or
+   * once a page differs: then `buffer` has the rows of all pages.
    */
   landedPages: PageSums | null
 }
@@ -92,6 +93,7 @@ async function openPagination(
   })
   const pagination: Pagination = { resource, day, buffer, users, landedPages: null }
   const [first] = buffer.headers
+  // rows in the buffer came from a page that differs: its later pages are not compared either
   if (first === undefined || buffer.hasKnownPages)
     pagination.landedPages = await context.writer.landedPages(resource.name, day)
   if (first === undefined) return pagination
@@ -134,12 +136,13 @@ const MAX_IDLE_PAGES = 50
 
 async function requestPages(context: FetchContext, pagination: Pagination): Promise<void> {
   const { buffer } = pagination
-  const hasFewerPages = (): boolean => buffer.pages < (pagination.landedPages?.pages.length ?? 0)
-  const isWhole =
-    (buffer.isComplete || (await addPages(context, pagination))) &&
+  for (;;) {
+    const isRead = buffer.isComplete || (await addPages(context, pagination))
     // also if the buffer was complete: a run may have been killed between its last page and this
-    (!hasFewerPages() || (await restoreEqualPages(context, pagination)))
-  if (!isWhole) await requestPages(context, pagination)
+    const isShorter = buffer.pages < (pagination.landedPages?.pages.length ?? 0)
+    if (isRead && (!isShorter || (await restoreEqualPages(context, pagination)))) return
+    // nothing landed is known any more, so that the next round is the last
+  }
 }
 
 /** Adds the pages that follow those in the buffer. @returns as `restoreEqualPages` does. */

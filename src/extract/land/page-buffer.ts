@@ -23,7 +23,7 @@ import {
 } from './row-lines.ts'
 import type { PageOrigin } from '../../lake/raw-days.ts'
 
-/** A page. Its rows are null if they equal the rows that landed before. */
+/** A page. Its rows are null if they are known: they landed before */
 export type Page = Pick<UsersPage, 'rows' | 'sum'>
 
 /**
@@ -177,7 +177,12 @@ export class PageBuffer {
 
   /** @throws AppError if the file changed since it was written, or lacks known rows. */
   async #verify(): Promise<void> {
-    if (!this.hasKnownPages && (await crc32OfFile(this.#path)) === this.#crc) return
+    if (this.hasKnownPages) {
+      throw new AppError(`${this.#path}: the landed version with its rows is damaged now`, {
+        hint: 'The next run requests the day again.',
+      })
+    }
+    if ((await crc32OfFile(this.#path)) === this.#crc) return
     throw new AppError(`${this.#path}: a page has changed since it was written`, {
       hint: 'The next run continues after the last undamaged page.',
     })

@@ -5,6 +5,7 @@ import { warner } from '../../lib/world.ts'
 import { removeTemporariesOf, temporaryPath } from '../../lib/files.ts'
 import { writeArtifacts } from '../artifacts/write.ts'
 import { executePlan, snapshotsOf, type ExecutedPlan } from './execute.ts'
+import { failedChecks } from '../checks/run.ts'
 import { compileProject } from '../project/compile.ts'
 import { throwIfAny } from '../project/errors.ts'
 import { publish, removeDatabase } from '../publish/publish.ts'
@@ -64,11 +65,14 @@ export async function buildAndPublish(options: BuildOptions): Promise<BuildResul
   let kept: string | undefined
   try {
     const { path, executed } = await buildFile(build, plan, previous)
-    const { problems, contents, relations, models, checks, freshness } = executed
+    const { contents, relations, models, checks, freshness, failures, examples } = executed
     results.freshness = freshness
-    if (problems().length > 0) kept = await keepFailed(path, options)
-    throwIfAny(problems(kept), kept, canRetry(kept, options))
-    await publish(path, contents, build, previous)
+    if (executed.hasFailed) {
+      kept = await keepFailed(path, options)
+      const problems = [...failures, ...failedChecks(checks, examples, kept)]
+      throwIfAny(problems, kept, canRetry(kept, options))
+    }
+    await publish(path, contents, build, { ...plan, published: previous.published })
     await forgetFailed(options)
     await writeArtifacts(build, plan.compiled, { ...results, relations })
     return { models, checks, freshness }

@@ -13,11 +13,11 @@ import {
 import { checkFreshness, type FreshnessResult } from '../checks/freshness.ts'
 import { failuresTable, type CheckResult } from '../shared/checks.ts'
 import {
-  failedChecks,
   forgetFailures,
   runChecks,
   storeFailures,
   watchReferences,
+  type Examples,
 } from '../checks/run.ts'
 import { runUnitTests } from '../checks/unit-tests.ts'
 import type { ModelNode } from '../project/types.ts'
@@ -34,8 +34,12 @@ export interface ExecutedPlan {
   readonly models: readonly BuiltModel[]
   readonly checks: readonly CheckResult[]
   readonly freshness: readonly FreshnessResult[]
-  /** Why the file cannot be published; empty if it can. `failedFile`: where it is kept. */
-  readonly problems: (failedFile?: string) => readonly AppError[]
+  /** Whether a model, a unit test or a check failed: then the file cannot be published. */
+  readonly hasFailed: boolean
+  /** The errors of everything that failed, except of checks that found wrong rows. */
+  readonly failures: readonly AppError[]
+  /** Some of the rows that each check found wrong. */
+  readonly examples: Examples
   readonly contents: Contents
   readonly relations: Relations
 }
@@ -75,12 +79,13 @@ async function buildAndCheck(context: BuildContext, plan: BuildPlan): Promise<Ex
   const selected = plan.nodes.map(({ node }) => node)
   for (const node of snapshotsOf(selected)) await loadSnapshot(db, node, context)
   if (retry) await forgetFailures(db)
-  const { models, missing, failures, counted } =
+  const built =
     spark === undefined
       ? await buildModels(context, plan)
       : await buildOnSpark(context, plan, spark, (nodes) =>
           buildModels(context, { ...plan, nodes }),
         )
+  const { models, missing, counted } = built
   await db.run(statement('meta/build_tables'))
   await context.meta?.(db)
   const freshness = await checkFreshness(context, project.sources, sourceSql)
@@ -93,12 +98,9 @@ async function buildAndCheck(context: BuildContext, plan: BuildPlan): Promise<Ex
   await writeCheckResults(db, plan.checks, checked.results, { runId, checkedAt: now() })
   await writeModels(db, plan, missing, { runId, engine: await engineOf(db, spark) })
   await writeColumns(db, plan.compiled.models)
-  const problems: ExecutedPlan['problems'] = (failedFile) => [
-    ...failures,
-    ...checked.failures,
-    ...failedChecks(checked.results, examples, failedFile),
-  ]
-  if (problems().length === 0 && asOf === null) {
+  const failures = [...built.failures, ...checked.failures]
+  const hasFailed = failures.length > 0 || checked.results.some(({ status }) => status === 'fail')
+  if (!hasFailed && asOf === null) {
     // the failed build wrote none, so a retry writes also those that it built
     for (const node of snapshotsOf(retry ? plan.compiled.models : selected)) {
       await saveSnapshot(db, node, context)
@@ -106,7 +108,8 @@ async function buildAndCheck(context: BuildContext, plan: BuildPlan): Promise<Ex
   }
   const relations = await relationsIn(db)
   const contents = await contentsOf(db, plan, relations)
-  return { models, checks: checked.results, freshness, problems, contents, relations }
+  const { results: checks } = checked
+  return { models, checks, freshness, hasFailed, failures, examples, contents, relations }
 }
 
 export function snapshotsOf(models: readonly ModelNode[]): ModelNode[] {

@@ -67,15 +67,16 @@ export async function openPrevious(
   const { target, fullRefresh, retry, warn, spark } = build
   const engine = (db: Database): Promise<string> => engineOf(db, spark)
   const lacking = await findLacking(build, snapshots)
-  const seen = await inspectPublished(target)
-  const mayContinue = seen === undefined && !retry && (isPartial(build) || !fullRefresh)
-  const isCopied = mayContinue || (lacking.size > 0 && seen?.state !== 'absent')
+  // undefined if only the digest can tell
+  const unfit = await inspectPublished(target)
+  const mayContinue = unfit === undefined && !retry && (isPartial(build) || !fullRefresh)
+  const isCopied = mayContinue || (lacking.size > 0 && unfit?.state !== 'absent')
   const copied = isCopied ? await makeWorkingCopy(target, target).catch(asError) : undefined
   const fault = copied instanceof Error ? diskFault(copied) : undefined
   if (fault !== undefined) throw fault // the reason does not concern the published file
   let path: string | null = null
   try {
-    const verdict = seen ?? (await verdictOn(copied, target))
+    const verdict = unfit ?? (await verdictOn(copied, target))
     if (verdict.state === 'changed' && !isPartial(build)) warn(changed(target, verdict.reason))
     const published = verdict.state === 'published' ? verdict.record : null
     if (verdict.state !== 'absent') await adopt(build, lacking, copied, published !== null)

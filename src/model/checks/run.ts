@@ -63,9 +63,9 @@ export async function runChecks(
 }
 
 /** The rows in which a check counts missing values, if that is all it does. */
-function countedRows({ scope, missing }: PlannedCheck): string | undefined {
+function countedRows({ scope, notNull }: PlannedCheck): string | undefined {
   if (scope === 'none') return undefined
-  return scope === 'all' ? missing?.in : (missing?.inChanged ?? missing?.in)
+  return scope === 'all' ? notNull?.in : (notNull?.inChanged ?? notNull?.in)
 }
 
 /** The state before the checks run. */
@@ -182,7 +182,7 @@ export async function watchReferences(
 }
 
 /** Examples of the wrong rows of each failed check, by its name. */
-type Examples = ReadonlyMap<string, readonly Row[]>
+export type Examples = ReadonlyMap<string, readonly Row[]>
 
 const EXAMPLES = 3
 const LISTED_CHECKS = 3

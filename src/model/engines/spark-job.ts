@@ -131,15 +131,15 @@ async function prepare(db: Database, { node, action }: NodePlan): Promise<void> 
 
 /** Missing values of one relation are counted in one pass. */
 function together(checks: readonly Check[]): CountedTogether[] {
-  const groups = grouped(checks, ({ check, missing }) =>
-    missing === undefined ? check : `values of ${missing.in}`,
+  const groups = grouped(checks, ({ check, notNull }) =>
+    notNull === undefined ? check : `values of ${notNull.in}`,
   )
   return [...groups].map(([name, group]) => {
-    const [{ sql, missing, reads } = { sql: '', missing: undefined, reads: [] }] = group
+    const [{ sql, notNull, reads } = { sql: '', notNull: undefined, reads: [] }] = group
     const counting =
-      missing === undefined
+      notNull === undefined
         ? `select count(*) from (${sql}\n)`
-        : missingValuesSql(missing.in, group)
+        : missingValuesSql(notNull.in, group)
     return { name, checks: group, sql: counting, reads }
   })
 }

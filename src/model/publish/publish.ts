@@ -9,21 +9,22 @@ import { kindOf } from '../project/types.ts'
 
 /**
  * Replaces the published file with the one at `temporary`. Keeps it if its content and its `meta`
- * are already the same. `previous`: the copy that the build continues from, and the record of the
- * published file; null if there is none.
+ * are already the same. `isInNewFile`: the build began with an empty file, not with a copy of the
+ * published one. `published`: the record of the published file; null if there is none.
  */
 export async function publish(
   temporary: string,
   contents: Contents,
   build: RunningBuild,
-  previous: { readonly path: string | null; readonly published: PublishedRecord | null },
+  {
+    isInNewFile,
+    published,
+  }: Pick<BuildPlan, 'isInNewFile'> & { readonly published: PublishedRecord | null },
 ): Promise<void> {
   const { target, runId, asOf, keep, warn, now, emit, signal, fullRefresh } = build
-  const { published } = previous
-  const isContinued = previous.path === temporary && !fullRefresh
   const isSame = published?.content === contents.content && published.meta === contents.meta
   try {
-    if (isContinued && isSame && (await canBeOpened(target))) {
+    if (!isInNewFile && !fullRefresh && isSame && (await canBeOpened(target))) {
       await removeDatabase(temporary)
       emit({ type: 'warehouse.unchanged', path: target })
       return

@@ -30,7 +30,7 @@ export interface Check extends TestSettings {
    */
   readonly reference?: ReferencedColumns | undefined
   /** The relations to read, if the check only requires that a column has a value. */
-  readonly missing?: { readonly in: string; readonly inChanged?: string | undefined } | undefined
+  readonly notNull?: { readonly in: string; readonly inChanged?: string | undefined } | undefined
   /** The project file that declares it. */
   readonly file: string
   readonly reads: readonly string[]
@@ -124,7 +124,7 @@ function toCheck(
     sql: sqlOf(relation),
     changedSql: changed && sqlOf(changed),
     reference,
-    missing: args.kind === 'not_null' ? { in: relation, inChanged: changed } : undefined,
+    notNull: args.kind === 'not_null' ? { in: relation, inChanged: changed } : undefined,
     file: place.file,
     reads: other === undefined ? [node.name] : [node.name, other.model],
     readsOnlyModels: true,

@@ -14,6 +14,7 @@ interface FailedFile {
   readonly sources: string
 }
 
+/** What the caller asks for. */
 export interface BuildOptions extends CompileOptions, SourceFacts {
   readonly project: Project
   /** Path of the published file. */

@@ -210,7 +210,9 @@ describe('a page buffer that an earlier run left', () => {
     expect(items).toEqual([])
     expect(buffer).toMatchObject({ pages: 3, hasKnownPages: true, headers: before.headers })
     expect(buffer.sums).toEqual(PAGES.map((page) => pageOf(page).sum))
-    await expect(fieldsOf(buffer.content)).rejects.toThrow('has changed since it was written')
+    await expect(fieldsOf(buffer.content)).rejects.toThrow(
+      'the landed version with its rows is damaged now',
+    )
   })
 
   it('is empty after a restart', async () => {
