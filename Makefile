@@ -1,4 +1,5 @@
-# Every target installs what it needs and leaves no file in the checkout that Git would track.
+# Every target installs what it needs and leaves no file in the checkout that Git would track, except
+# that `bench` and `bench-peers` write their figures.
 .PHONY: install build check check-lint check-format check-types check-deps watch test test-all test-browser test-dbt test-spark test-deep test-kill demo bench bench-peers bench-short clean help
 
 help: ## list the targets

@@ -209,7 +209,7 @@ describe('.ci/run', () => {
     const [, workflow, sentence = ''] =
       /\[CI\]\(([^)]*)\) runs ([^;]*);/.exec(read('CONTRIBUTING.md')) ?? []
     expect(workflow).toBe('.github/workflows/ci.yml')
-    expect(targets(sentence)).toEqual(['test-all', 'bench-short'])
+    expect(targets(sentence)).toEqual(['test-all', 'bench-short', 'demo'])
     expect(targets(read('.ci/run'))).toEqual(expect.arrayContaining(targets(sentence)))
   })
 })

@@ -30,7 +30,7 @@ const signal = AbortSignal.timeout(30_000)
 const repository = await fetch(url, { headers, signal })
   .then((response) => (response.ok ? response.json() : null))
   .catch(() => null)
-if (repository === null) refuse('whether this repository is private cannot be told')
+if (repository === null) refuse('it is not known whether this repository is private')
 if (repository.private !== true || repository.visibility === 'public')
   refuse('this repository is not private')
 JS

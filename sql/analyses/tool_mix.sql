@@ -1,7 +1,7 @@
 -- Which tools does the agent call?
--- The last known month, which may be incomplete. `(unparsed)` and
--- `(unattributed)` are calls without a readable name, so that shares refer to
--- all calls.
+-- The last known month, which may be incomplete. `(unparsed)` are calls
+-- whose name cannot be read, and `(unattributed)` those of the day's total that
+-- no tool accounts for, so that shares refer to all calls.
 with last_months as (
     select
         org_id,

@@ -56,7 +56,7 @@ export const paceOptions = {
   concurrency: number('maximum number of requests at the same time'),
   'max-duration': textOr(
     '5h',
-    'stop after this time, such as 90s, 20m or 5h; the next run continues',
+    'send no request after this time, such as 90s, 20m or 5h; the next run continues',
   ),
 }
 

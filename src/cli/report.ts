@@ -1,6 +1,7 @@
 import { lstatSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve, sep } from 'node:path'
 import { FOLDERS, REPORT_FORMATS } from '../config/config.ts'
+import { readOrganisations } from '../lake/organisations.ts'
 import { UsageError } from '../lib/errors.ts'
 import { size } from '../lib/text.ts'
 import { reportOn, writeDocs } from '../pipeline/serve.ts'
@@ -21,14 +22,14 @@ export const reportCommand = dataCommand({
       default: 'html' as const,
       describe: 'html: charts; md: the findings of the last 4 weeks as text',
     },
-    org: texts('org_id of an organisation; repeat it, or use commas, for several'),
+    org: texts('name or org_id of an organisation; repeat it, or use commas, for several'),
     people: flag('name people; small teams and cohorts stay hidden'),
     out: text('file to write (default: report/report.html or report.md in the data folder)'),
   },
   run: async (flags, terminal, { dataFolder }) => {
     const path = outputPath(flags, terminal, dataFolder) ?? reportPath(dataFolder, flags.format)
     const choice = {
-      organisations: flags.org ?? [],
+      organisations: await orgIdsOf(dataFolder, flags.org ?? []),
       withPeople: flags.people,
       now: Date.now(),
     }
@@ -42,6 +43,13 @@ export const reportCommand = dataCommand({
     }
   },
 })
+
+/** The ids of the organisations with these names; what is no name is an id. */
+async function orgIdsOf(dataFolder: string, names: readonly string[]): Promise<string[]> {
+  if (names.length === 0) return []
+  const known = await readOrganisations(dataFolder)
+  return names.map((name) => known.get(name)?.orgId ?? name)
+}
 
 export const docsCommand = dataCommand({
   examples: [

@@ -91,7 +91,7 @@ function statusText(report: Report): string {
     line('data folder', report.dataFolder),
     line('published', publishedText(published)),
     ...(running === null ? [] : [line('running', holderText(running, running.since))]),
-    ...(left === null ? [] : [line('left', `${holderText(left)}; the next run takes over`)]),
+    ...(left === null ? [] : [line('unfinished', `${holderText(left)}; the next run continues`)]),
     line('limits', `at most ${limits.rate} requests a second, ${limits.concurrency} at once`),
     ...firstLines(
       withoutApp.map((name) =>
@@ -224,7 +224,7 @@ function entityLine({ resource, landed, latestDay, missed, error }: EntityStatus
   const fetched =
     latestDay === null
       ? 'never fetched'
-      : `new on ${counted(landed, 'day')}, last fetched ${latestDay}`
+      : `changed on ${counted(landed, 'day')}, last fetched ${latestDay}`
   const gone =
     missed.length === 0
       ? ''

@@ -8,6 +8,7 @@ import {
   flag,
   reportOptions,
   number,
+  textOr,
   type Flags,
   type Answer,
 } from './command.ts'
@@ -52,6 +53,10 @@ export const verifyCommand = defineCommand({
     ...rangeOptions,
     ...orgOption,
     ...paceOptions,
+    'max-duration': textOr(
+      '5h',
+      'send no request after this time, such as 90s, 20m or 5h; compare the days fetched so far',
+    ),
     ...reportOptions,
     ...sampleOptions,
   },

@@ -152,7 +152,7 @@ async function staysSilent(path: string, first: Seen, options: Taking): Promise<
   const { mtimeMs: present } = await stat(`${path}.over`)
   const watchMs = present - first.beatAt >= SILENT_MS ? LOOK_MS : SILENT_MS
   const who = describeHolder(first, world.now())
-  warn(`${path} is held by ${who}; waiting up to ${watchMs / 1000} s for a heartbeat`)
+  warn(`${path} is in use by ${who}; waiting up to ${watchMs / 1000} s for a heartbeat`)
   for (let waited = 0; waited < watchMs; waited += POLL_MS) {
     await world.sleep(POLL_MS, world.signal)
     const seen = await look(path)

@@ -173,7 +173,7 @@ it('status shows when each resource was last fetched, and which nights cannot be
   const text = (await command(['status', '--data', data])).out
   expect(text).toContain("readiness    not requested: 'default' has no web application host")
   expect(text).toMatch(
-    /usage_limits +new on 2 days, last fetched 2026-03-12; 1 night cannot be fetched any more/,
+    /usage_limits +changed on 2 days, last fetched 2026-03-12; 1 night cannot be fetched any more/,
   )
 })
 

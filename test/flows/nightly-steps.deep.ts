@@ -27,7 +27,7 @@ describe('the steps of the nightly workflow', () => {
   it('refuses when the API cannot be reached', async () => {
     const { night, options } = await stage()
     const environment = { GITHUB_API_URL: 'http://127.0.0.1:1' }
-    expect((await night({ ...options, environment })).log).toContain('cannot be told')
+    expect((await night({ ...options, environment })).log).toContain('it is not known whether this repository is private')
   })
 
   it('law 11: runs no log command from the text of a server, and keeps that text inside its block of the summary', async () => {

@@ -133,7 +133,7 @@ describe('the lease of a process elsewhere', () => {
     expect(next.slept()).toBe(120_000)
     expect(next.warnings).toEqual([
       expect.stringMatching(
-        /is held by run old \(process \d+ on .*, last heartbeat .*; waiting up to 120 s/,
+        /is in use by run old \(process \d+ on .*, last heartbeat .*; waiting up to 120 s/,
       ),
     ])
   })

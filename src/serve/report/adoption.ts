@@ -19,7 +19,7 @@ export const activeUsers = defineChart({
   about: 'People active on a day, in its last 7 days, and in its last 30 days',
   compared: 'dashed: the last 7 days',
   metrics: ['weekly_active_users', 'monthly_active_users', 'stickiness'],
-  how: 'A person is active on a day with any activity. Where people have more days together than the active people of the last 30 days can have, there is no stickiness.',
+  how: 'A person is active on a day with any activity. If the counts of the platform contradict each other (more user days than active people can have in 30 days), no stickiness is shown.',
   columns: {
     day: 'Day',
     daily: 'That day',
@@ -62,7 +62,7 @@ export const teamActivity = defineChart({
   isOfOrganisation: false,
   about: 'People of each team who were active in a week',
   metrics: ['active_users'],
-  how: `Counted in an ISO week, by the team of the day. Weeks with fewer than five active people are left out; where the teams left out have fewer than five people together, so is the next larger one. ${ABOUT_TEAMS} The latter are not drawn: they would press all others to the floor.`,
+  how: `Counted in an ISO week, by the team of the day. Weeks with fewer than five active people are left out; where the teams left out have fewer than five people together, so is the next larger one. ${ABOUT_TEAMS} The latter are not drawn, because the other lines would be too low to read.`,
   columns: { week: 'Week of', team: 'Team', active_users: 'Active people' },
   empty: 'No team had five active people in a week',
   rows: (view) =>
@@ -148,15 +148,15 @@ const SEAT_WORDS: Readonly<Record<string, string>> = {
   active: 'active in 28 days',
   idle: 'idle for 28 days',
   never_used: 'never used',
-  unlicensed: 'seen without a licence on file',
+  unlicensed: 'seen without a licence',
 }
 
 export const seats = defineChart({
   id: 'seats',
   about: 'People with a licence, and whether they use it',
-  how: 'People of the team seed and people seen by the platform. Idle: no activity in the last 28 days. The platform does not serve who has a licence: the seeds say so.',
+  how: 'People in seeds/teams.csv, and people whom the platform has seen. Idle: no activity in the last 28 days. The platform does not serve licences, so they come from the seeds.',
   columns: { status: 'Status', people: 'People' },
-  empty: 'No person has a licence on file',
+  empty: 'No person has a licence in the seeds',
   rows: ({ organisation }) =>
     organisation.seats.map(({ status, people }) => ({
       status: SEAT_WORDS[status] ?? status,
@@ -166,9 +166,9 @@ export const seats = defineChart({
     const of = (status: string): number =>
       sum(rows.filter((row) => row.status === SEAT_WORDS[status]).map((row) => row.people))
     const unused = of('idle') + of('never_used')
-    if (unused + of('active') === 0) return 'No person has a licence on file'
+    if (unused + of('active') === 0) return 'No person has a licence in the seeds'
     return unused === 0
-      ? 'Everybody with a licence has used it in the last 28 days'
+      ? 'All people with a licence have used it in the last 28 days'
       : `${counted(unused, 'person', 'people')} with a licence did not use it in the last 28 days${missingNote(organisation.users_missing_28d)}`
   },
 })

@@ -25,7 +25,7 @@ const KINDS = {
 export const anomalies = defineChart({
   id: 'anomalies',
   about: `Days of the last ${JUDGED_DAYS} with credits far from usual, of the organisation and of people`,
-  how: 'A day is compared with the same weekday of the eight weeks before, whose least and most credits are what is usual; a person also with what all others did that day. On logarithms, a flagged day is at least twice as far from their median as any of them, and farther than the days of the person and of the organisation usually are. Days without credits are neither judged nor history. At most one of 1,000 days of people is flagged where nothing happened: a flag is a question to ask, not a finding. Credits are shown of the organisation alone.',
+  how: 'A day is compared with the same weekday of the eight weeks before, whose least and most credits are what is usual; a person also with what all others did that day. A day is flagged if its credits, as a ratio, are at least twice as far from the median of these weeks as any of them, and unusually far for this person or organisation. Days without credits are neither judged nor history. At most one of 1,000 days of people is flagged where nothing happened: a flag is a question to ask, not a finding. Credits are shown for the organisation only, not for people.',
   columns: {
     day: 'Day',
     kind: 'Kind',
@@ -60,7 +60,7 @@ export const anomalies = defineChart({
 export const anomalyPeople = defineChart({
   id: 'anomaly-people',
   about: 'Days on which the credits of a person were far from usual, the newest first',
-  how: 'The score says how many usual deviations, on logarithms, the day is above what is usual for the person and the weekday, below zero for below. A flag is a question to ask, not a finding.',
+  how: 'The score is the distance from what is usual for this person and weekday, as a multiple of the usual distance, on a logarithmic scale; it is negative for fewer credits. A flag is a question to ask, not a finding.',
   columns: {
     day: 'Day',
     person: 'Person',

@@ -19,7 +19,8 @@ const UNKNOWN_LISTS = 'It is not known which addresses may use computers'
 
 export const allowedEmails = defineChart({
   id: 'allowed-emails',
-  about: 'Addresses that the settings allow computers, and active people who are not among them',
+  about:
+    'Addresses that may use computers by the settings, and active people who are not on the list',
   how: ABOUT_LISTS,
   columns: {
     list: 'Allowed',
@@ -81,7 +82,7 @@ export const allowedPeople = defineChart({
 export const sessionRetention = defineChart({
   id: 'session-retention',
   about: 'How long the settings keep sessions, and how old those were that the platform served',
-  how: 'A row for each change of sessionRetentionDays. Sessions are counted in the period in which they were last fetched; age is from the last update. Only sessions that are known by name are fetched, and each until it no longer changes: there may be more past the retention.',
+  how: 'A row for each change of sessionRetentionDays. Sessions are counted in the period in which they were last fetched; age is from the last update. Only sessions whose id is known are fetched, and each until it no longer changes: there may be more past the retention.',
   columns: {
     since: 'Since',
     until: 'Until',
@@ -114,7 +115,7 @@ export const sessionRetention = defineChart({
 export const hookRecording = defineChart({
   id: 'hook-recording',
   about: 'Hooks that ran, as the platform counted them, and the events that are recorded',
-  how: 'The platform counts each hook of an event, on every machine. Compare what is recorded with the runs of the recording hook, which “agent-warehouse hooks install” registers: fewer are lost or not landed yet, more were recorded on a day that the platform counts otherwise.',
+  how: 'The platform counts each hook of an event, on every machine. Compare what is recorded with the runs of the recording hook, which “agent-warehouse hooks install” registers: if fewer are recorded, events are lost or have not landed yet; if more, the platform counted them on another day.',
   columns: {
     hook_event: 'Hook event',
     runs: 'Hooks run',

@@ -54,7 +54,7 @@ export const modelSpend = defineChart({
   id: 'model-spend',
   about: 'Credits by week and model',
   metrics: ['model_credits'],
-  how: 'Models beyond the first seven stand together. Only whole weeks.',
+  how: 'Models after the first seven are combined. Only whole weeks.',
   columns: { week: 'Week of', model: 'Model', billable_tokens: 'Credits' },
   empty: 'No whole week with credits of models is known yet',
   rows: (view) => inRange(view, view.organisation.model_weeks, ({ week }) => week),
@@ -77,7 +77,7 @@ export const teamSpend = defineChart({
   about: 'Credits by team; the table has active people too',
   compared: 'the line: credits',
   metrics: ['team_credits'],
-  how: `${ABOUT_TEAMS} The latter have no bar: it would press all others to the left. Left out are credits that no person is named for, and teams with fewer than five active people in the period, or in a part of it that other periods are made of; where these teams have fewer than five people together, so is the next larger one. Teams have no share of the credits where they have more together than the platform counts for the organisation, or where days are missing. They are not compared where days of their people are missing.`,
+  how: `${ABOUT_TEAMS} The latter have no bar, because the others would be too short to read. Left out are credits that no person is named for, and teams with fewer than five active people in the period, or in a part of it that another period also covers; where these teams have fewer than five people together, so is the next larger one. Teams have no share of the credits where they have more together than the platform counts for the organisation, or where days are missing. They are not compared where days of their people are missing.`,
   columns: {
     team: 'Team',
     billable_tokens: 'Credits',
@@ -118,8 +118,8 @@ export const teamSpend = defineChart({
 
 export const concentration = defineChart({
   id: 'concentration',
-  about: 'Share of the credits that the people with most of them used, by month',
-  how: 'People are ordered by their credits of a month, the highest first. Each point is of five people or more; left out below ten. A steep curve means that few people use most. A month in which a person has credits below zero has no curve.',
+  about: 'Share of the credits used by the people who use most, by month',
+  how: 'People are ordered by their credits of a month, the highest first. Each point stands for at least five people; months with fewer than ten are left out. A steep curve means that few people use most. A month in which a person has credits below zero has no curve.',
   columns: {
     month: 'Month',
     share_of_users: 'Share of people',
@@ -139,7 +139,7 @@ export const cache = defineChart({
   id: 'cache',
   about: 'Share of all input tokens that were read from the cache, by week',
   metrics: ['cache_share'],
-  how: 'Only whole weeks, and of them the days with all of these numbers. The platform serves them for the organisation alone. A week with a day on which more tokens were read from the cache than were input has no share.',
+  how: 'Only whole weeks, and of them the days with all of these numbers. The platform serves them for the organisation alone. A week has no share if more tokens were read from the cache than were input on one of its days.',
   columns: { week: 'Week of', share: 'Read from the cache' },
   empty: 'No whole week with tokens of the cache is known yet',
   rows: (view) => inRange(view, view.organisation.cache_weeks, ({ week }) => week),
@@ -158,7 +158,7 @@ export const efficiency = defineChart({
   id: 'efficiency',
   about: 'Commits and files for each million credits, by week',
   metrics: ['git_commits_per_million_credits'],
-  how: 'Files created and edited are divided likewise. Output for credits says nothing about quality, and must not be used to judge people.',
+  how: 'Files created and edited are also divided by credits. Output per credit says nothing about quality, and must not be used to judge people.',
   columns: {
     week: 'Week of',
     commits: 'Commits a million credits',

@@ -98,7 +98,7 @@ export function totals({ organisation, days, team, compare }: View): {
 }
 
 export const ABOUT_TEAMS =
-  'Teams that never had five active people stand together as “(small teams)”, with the next larger one where they are fewer than five people; those beyond the 30 with most people as “(… other teams)”.'
+  'Teams in which fewer than five people were ever active are combined as “(small teams)”; if these are fewer than five people, the next larger team joins them. Teams after the 30 with the most people are combined as “(… other teams)”.'
 
 /**
  * Teams with their own totals: those with the most credits first, and the sum of the others last.

@@ -188,7 +188,7 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
     'an organisation without licences is not said to use all of them',
     adoption.seats,
     { seats: [{ status: 'unlicensed', people: 3 }] },
-    'No person has a licence on file',
+    'No person has a licence in the seeds',
   ],
   [
     'a tool is named, not what stands for calls without a tool',
@@ -223,9 +223,9 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
   expect(chart.read(view(rows)).finding).toBe(finding)
 })
 
-it('people without a licence on file are counted, active or not', () => {
+it('people without a licence are counted, active or not', () => {
   const seats = [{ status: 'unlicensed', people: 3 }]
   expect(adoption.seats.read(view({ seats })).rows).toEqual([
-    { status: 'seen without a licence on file', people: 3 },
+    { status: 'seen without a licence', people: 3 },
   ])
 })
