@@ -36,19 +36,38 @@ if (repository.private !== true || repository.visibility === 'public')
 JS
 }
 
-# Brings the last archive back. Folders of KEPT alone: tracked files are never written over.
+# The cache reports a failed download as a miss. An archive of this night alone would then become the
+# newest one, and every later night would continue from it.
+require_no_archive() {
+  node --input-type=module <<'JS'
+const { GITHUB_API_URL, GITHUB_REPOSITORY, GITHUB_TOKEN } = process.env
+const url = `${GITHUB_API_URL}/repos/${GITHUB_REPOSITORY}/actions/caches?key=agent-warehouse-archive-`
+const headers = { authorization: `Bearer ${GITHUB_TOKEN}`, accept: 'application/vnd.github+json' }
+const signal = AbortSignal.timeout(30_000)
+const caches = await fetch(url, { headers, signal })
+  .then((response) => (response.ok ? response.json() : null))
+  .catch(() => null)
+if (caches?.total_count === 0) process.exit(0)
+const why = caches === null ? 'it is not known whether there is one' : 'there is one'
+console.log(`::error title=agent-warehouse::no archive was restored, but ${why}: run the workflow again. To begin from nothing, delete the archives under Actions, Caches.`)
+process.exit(1)
+JS
+}
+
+# Puts the last archive into the data folder: only the folders of KEPT, so no tracked file is replaced.
 unpack() {
   local sealed="$ARCHIVE/data.tar.gz.gpg" plain="$ARCHIVE/data.tar.gz" staging each
   staging=$(mktemp -d "$RUNNER_TEMP/unpack.XXXXXX")
   mkdir -p "$AGENT_WAREHOUSE_DATA"
   if [ -e "$sealed" ]; then
     [ -n "${PASSPHRASE:-}" ] || fail 'the archive is encrypted, and the secret AGENT_WAREHOUSE_PASSPHRASE is not set'
-    # Read whole before any of it is used: gpg tells at the end that it is what was written.
+    # Read as a whole before any of it is used: gpg verifies it at the end.
     unseal <"$sealed" >"$staging/data.tar.gz" ||
       fail 'the archive cannot be decrypted: AGENT_WAREHOUSE_PASSPHRASE is not the one of the last night'
     plain="$staging/data.tar.gz"
   elif [ ! -e "$plain" ]; then
-    warn 'no archive was found: this is the first night, or the cache dropped it. The whole history is asked for again; what the platform no longer serves is gone.'
+    require_no_archive
+    warn 'no archive was found: this is the first night, or the cache dropped it. The whole history is requested again; what the platform no longer serves is gone.'
     return
   fi
   mkdir "$staging/data"
@@ -84,8 +103,9 @@ run() {
 
 warehouse_run() {
   local code=0
-  # Progress and errors go to the log at once.
-  node dist/cli/main.js run --log text >"$RUNNER_TEMP/summary.txt" || code=$?
+  # Progress and errors go to the log at once. After 4 h it builds what has landed, so that the job,
+  # which ends after 340 minutes, has the time to pack it.
+  node dist/cli/main.js run --log text --max-duration 4h >"$RUNNER_TEMP/summary.txt" || code=$?
   cat "$RUNNER_TEMP/summary.txt"
   return "$code"
 }
@@ -173,7 +193,7 @@ artifacts() {
   fi
 }
 
-# Through it as it is where there is no passphrase.
+# Encrypts standard input, or copies it if there is no passphrase.
 sealed() {
   if [ -z "${PASSPHRASE:-}" ]; then
     cat

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { copyFile, mkdir, readdir, rename } from 'node:fs/promises'
+import { copyFile, cp, mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import { AppError, messageOf } from '../lib/errors.ts'
 import {
@@ -8,6 +8,7 @@ import {
   confirmLease,
   isMissing,
   removeFile,
+  syncFile,
   syncFolder,
   withTemporary,
 } from '../lib/files.ts'
@@ -163,7 +164,7 @@ export async function moveAside(from: string, to: string): Promise<string> {
   let path = to
   for (let count = 2; existsSync(path); count += 1) path = `${to}.${count}`
   confirmLease(path)
-  await rename(from, path).catch((error: unknown) => {
+  await moved(from, path).catch((error: unknown) => {
     throw new AppError(`${from} cannot be moved to ${path}: ${messageOf(error)}`, {
       hint: 'Move it away manually, then run again.',
       cause: error,
@@ -172,6 +173,21 @@ export async function moveAside(from: string, to: string): Promise<string> {
   await syncFolder(dirname(path))
   await syncFolder(dirname(from))
   return path
+}
+
+/** Renames a file or a folder, or copies it to another file system. */
+async function moved(from: string, to: string): Promise<void> {
+  try {
+    await rename(from, to)
+  } catch (error) {
+    if (codeOf(error) !== 'EXDEV') throw error
+    await withTemporary(to, async (temporary) => {
+      await cp(from, temporary, { recursive: true, preserveTimestamps: true })
+      if ((await stat(temporary)).isFile()) await syncFile(temporary)
+      await rename(temporary, to)
+    })
+    await rm(from, { recursive: true })
+  }
 }
 
 export async function quarantined(dataFolder: string): Promise<number> {

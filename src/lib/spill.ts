@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import { accessSync, constants } from 'node:fs'
 import { rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { MS_PER_DAY } from './days.ts'
 import { listIfThere } from './files.ts'
@@ -11,10 +13,23 @@ export function spillFolder(dataFolder: string): string {
 
 /**
  * Where a database spills if its process holds no lock: its own folder, which DuckDB makes
- * on demand and removes when the database is closed.
+ * on demand and removes when the database is closed. The system's folder for temporary files if
+ * the data folder is read-only for this user.
  */
 export function ownSpillFolder(dataFolder: string): string {
-  return join(dataFolder, 'state', `spill-${process.pid}-${randomBytes(4).toString('hex')}`)
+  const name = `spill-${process.pid}-${randomBytes(4).toString('hex')}`
+  const state = join(dataFolder, 'state')
+  // a group may read the data folder, but not write to it
+  return isWritable(state) ? join(state, name) : join(tmpdir(), `agent-warehouse-${name}`)
+}
+
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** Removes the spill files of killed runs and readers. The caller holds the lock. */

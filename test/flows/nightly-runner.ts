@@ -38,7 +38,7 @@ const workflowSchema = z.strictObject({
 const INPUTS: Readonly<Record<string, readonly string[]>> = {
   'actions/checkout': ['persist-credentials'],
   'actions/setup-node': ['node-version', 'cache'],
-  'actions/cache/restore': ['path', 'key', 'restore-keys'],
+  'actions/cache/restore': ['path', 'key'],
   'actions/cache/save': ['path', 'key'],
   'actions/upload-artifact': ['name', 'path', 'if-no-files-found', 'retention-days'],
 }
@@ -54,6 +54,8 @@ export interface NightOptions {
   readonly tracked?: Readonly<Record<string, string>>
   /** Called with the workspace before the first step that runs a command. */
   readonly prepare?: (workspace: string) => Promise<void>
+  /** The action reports that it could not restore the cache as a miss, and succeeds. */
+  readonly isCacheDown?: boolean
   /** Above 1 it repeats the run of the last night. */
   readonly attempt?: number
 }
@@ -135,10 +137,10 @@ export async function startRunner() {
       },
       'actions/setup-node': () => Promise.resolve(),
       'actions/cache/restore': async (step) => {
-        const prefix = inputOf(step, 'restore-keys')
-        const key = saved.at(-1)
-        if (key === undefined) return
-        if (key === inputOf(step, 'key') || (prefix !== '' && key.startsWith(prefix)))
+        if (options.isCacheDown === true || !existsSync(cache)) return
+        const wanted = inputOf(step, 'key')
+        if (saved.includes(wanted)) throw new Error('this runner restores only the newest archive')
+        if (saved.at(-1)?.startsWith(wanted) === true)
           await copy(cache, join(workspace, inputOf(step, 'path')))
       },
       'actions/cache/save': async (step) => {
@@ -175,7 +177,7 @@ export async function startRunner() {
     const conclusion = Object.values(outcomes).includes('failure') ? 'failure' : 'success'
     return { conclusion, outcomes, log, summary: await readFile(summary, 'utf8'), workspace }
   }
-  return { night, cache, artifacts }
+  return { night, cache, artifacts, archives: () => (existsSync(cache) ? saved.length : 0) }
 }
 
 /** The action that a step uses. @throws for one, or an input of one, that the runner does not know. */

@@ -17,11 +17,13 @@ export async function stage(repository: object | null = { private: true, visibil
     now: () => Date.parse('2026-01-20T05:00:00Z'),
     users: 3,
   })
-  const github = await testServer((request, response) => {
-    const isKnown = request.headers.authorization === 'Bearer ghs_token'
-    sendJson(response, isKnown && repository !== null ? 200 : 404, repository ?? {})
-  })
   const runner = await startRunner()
+  const github = await testServer(({ url = '', headers }, response) => {
+    const isCaches = url.endsWith('/actions/caches?key=agent-warehouse-archive-')
+    const answer = isCaches ? { total_count: runner.archives() } : repository
+    const isKnown = headers.authorization === 'Bearer ghs_token'
+    sendJson(response, isKnown && answer !== null ? 200 : 404, answer ?? {})
+  })
   const options: NightOptions = {
     secrets: { AGENT_API_KEY: platform.emulator.keys.manager, AGENT_WAREHOUSE_REDACTION_KEY: KEY },
     vars: { AGENT_BASE_URL: platform.url },

@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
@@ -27,7 +27,23 @@ describe('the steps of the nightly workflow', () => {
   it('refuses when the API cannot be reached', async () => {
     const { night, options } = await stage()
     const environment = { GITHUB_API_URL: 'http://127.0.0.1:1' }
-    expect((await night({ ...options, environment })).log).toContain('it is not known whether this repository is private')
+    expect((await night({ ...options, environment })).log).toContain(
+      'it is not known whether this repository is private',
+    )
+  })
+
+  it('refuses to begin from nothing when an archive exists that was not restored', async () => {
+    const { night, options, cache } = await stage()
+    const program = `
+      import { mkdirSync } from 'node:fs'
+      if (process.argv[2] === 'run') mkdirSync(process.env.AGENT_WAREHOUSE_DATA + '/lake')`
+    const prepare = commandIs(program)
+    expect((await night({ ...options, prepare })).conclusion).toBe('success')
+    const { outcomes, log } = await night({ ...options, prepare, isCacheDown: true })
+    expect(Object.keys(outcomes).at(-1)).toBe('Unpack')
+    expect(commandsIn(log)).toEqual([expect.stringMatching(/^::error .*no archive was restored/)])
+    await rm(cache, { recursive: true })
+    expect((await night({ ...options, prepare })).conclusion).toBe('success')
   })
 
   it('law 11: runs no log command from the text of a server, and keeps that text inside its block of the summary', async () => {
@@ -85,6 +101,7 @@ describe('the steps of the nightly workflow', () => {
     const given = JOB.steps.flatMap((step) => secretsIn(step).map((name) => [name, step.name]))
     expect(given).toEqual([
       ['github.token', 'Refuse a public repository'],
+      ['github.token', 'Unpack'],
       ['secrets.AGENT_WAREHOUSE_PASSPHRASE', 'Unpack'],
       ['secrets.AGENT_API_KEY', 'Run'],
       ['secrets.AGENT_WAREHOUSE_REDACTION_KEY', 'Run'],

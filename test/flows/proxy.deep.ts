@@ -135,6 +135,13 @@ describe('HTTPS_PROXY', () => {
     expect(found(all)).toEqual([])
   })
 
+  it('sends a user without a password', async () => {
+    const { seen, proxy } = await stage()
+    const { code } = await sync({ HTTPS_PROXY: proxy.replace(/user:.*@/, 'token@') })
+    expect(code).toBe(0)
+    expect(seen.heads[0]).toBe(`CONNECT platform.test:443 Basic ${btoa('token:')} `)
+  })
+
   it('fails a request when the proxy closes the connection without an answer', async () => {
     const proxy = createTcpServer((socket) => socket.once('data', () => socket.end()))
     const httpsProxy = `http://127.0.0.1:${await listen(proxy)}`
@@ -151,7 +158,12 @@ describe('HTTPS_PROXY', () => {
     await expect(fetch(request)).rejects.toThrow('no tunnel through the proxy: other side closed')
   })
 
-  it.each(['ftp://user:secret@proxy', 'http://user:secret@[', 'socks5://user:secret@proxy:1'])(
+  it.each([
+    'ftp://user:secret@proxy',
+    'http://user:secret@[',
+    'socks5://user:secret@proxy:1',
+    'http://user:secret%@proxy',
+  ])(
     'ends the sync with exit code 2 when it is not the address of a proxy, without its password: %s',
     async (proxy) => {
       const { code, err, all } = await sync({ HTTPS_PROXY: proxy })

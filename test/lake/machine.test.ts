@@ -1,4 +1,5 @@
 import { mkdir, utimes, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { limitsOf, processLimits, readMachine, setProcessLimits } from '../../src/lib/machine.ts'
@@ -144,8 +145,16 @@ describe('a database', () => {
   })
 })
 
+it('a reader spills elsewhere if it cannot write to the folder state', async () => {
+  const data = await temporaryFolder()
+  expect(dirname(ownSpillFolder(data))).toBe(tmpdir())
+  await mkdir(join(data, 'state'))
+  expect(dirname(ownSpillFolder(data))).toBe(join(data, 'state'))
+})
+
 it('spill files of killed processes are removed, and those of a running reader are not', async () => {
   const data = await temporaryFolder()
+  await mkdir(join(data, 'state'))
   const now = Date.now()
   const folders = [spillFolder(data), ownSpillFolder(data), ownSpillFolder(data)]
   const [ofJob = '', left = '', inUse = ''] = folders

@@ -114,8 +114,8 @@ export class Bench {
   }
 
   /** The same data folder at another path; the old one is gone. */
-  async moved(): Promise<Bench> {
-    const to = join(await folderOfFile(), 'moved')
+  async moved(name = 'moved'): Promise<Bench> {
+    const to = join(await folderOfFile(), name)
     await rename(this.data, to)
     return new Bench(to)
   }

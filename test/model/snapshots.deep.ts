@@ -113,6 +113,13 @@ describe('a snapshot', () => {
     expect(await bench.rows(history)).toHaveLength(4)
   })
 
+  it('has its own columns alone where a folder of the path is named like a partition', async () => {
+    const bench = await (await Bench.open()).moved('team=x')
+    await bench.build(kept(FIRST))
+    await bench.build(kept(SECOND))
+    expect(await bench.rows(history)).toHaveLength(4)
+  })
+
   it('accepts new columns', async () => {
     const bench = await Bench.open()
     const files = kept(FIRST)

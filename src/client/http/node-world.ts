@@ -37,10 +37,29 @@ export function proxyOf(environment: Environment = process.env): ProxyOptions {
 function addressOfProxy(text: string): string {
   if (text === '') return ''
   const address = text.includes('://') ? text : `http://${text}`
-  if (/^https?:\/\//i.test(address) && URL.canParse(address)) return address
+  if (/^https?:\/\//i.test(address) && URL.canParse(address) && isDecodable(address)) return address
   throw new UsageError('HTTPS_PROXY is not the address of a proxy', {
-    hint: 'For example http://proxy.example.com:3128; http and https are supported.',
+    hint: 'For example http://user:password@proxy.example.com:3128; http and https are supported, and a % in the password is written as %25.',
   })
+}
+
+function isDecodable(address: string): boolean {
+  const { username, password } = new URL(address)
+  try {
+    decodeURIComponent(username + password)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The login for the proxy: undici sends none for a user without a password. */
+function loginOf({ httpsProxy }: ProxyOptions): string | undefined {
+  if (httpsProxy === '') return undefined
+  const { username, password } = new URL(httpsProxy)
+  if (username === '' && password === '') return undefined
+  const login = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+  return `Basic ${Buffer.from(login).toString('base64')}`
 }
 
 const DECODERS: Readonly<Record<string, () => Transform>> = {
@@ -67,10 +86,12 @@ export function createHttp(proxy: ProxyOptions = NO_PROXY): {
   fetch: World['fetch']
   close: () => Promise<void>
 } {
+  const token = loginOf(proxy)
   const agent = new EnvHttpProxyAgent({
     keepAliveTimeout: 10_000,
     connect: { timeout: CONNECT_MS },
     clientFactory: tunnelsTo,
+    ...(token === undefined ? {} : { token }),
     httpProxy: '', // plain http is for loopback addresses: a proxy would read the key
     ...proxy,
   })

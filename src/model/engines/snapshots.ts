@@ -120,7 +120,7 @@ export async function loadSnapshot(
     })
   }
   await db.run(`create schema if not exists ${identifier(node.schema)};
-    create table ${node.relation} as from read_parquet(${literal(last.path)})`)
+    create table ${node.relation} as from read_parquet(${literal(last.path)}, hive_partitioning = false)`)
 }
 
 /**
@@ -164,7 +164,7 @@ async function requireSame(
   rows: string,
   path: string,
 ): Promise<void> {
-  const written = `select * from read_parquet(${literal(path)})`
+  const written = `select * from read_parquet(${literal(path)}, hive_partitioning = false)`
   const found = await db.rows(
     `(${rows} except all ${written}) union all (${written} except all ${rows}) limit 1`,
   )
