@@ -69,6 +69,16 @@ it('a build of the past refuses a raw file with a flipped bit, and publishes not
   expect(await martsOf(data)).toEqual(before)
 })
 
+it('a missing key of redacted secrets is reported by the run that makes a new one, and not by the next', async () => {
+  const { data, work } = await publishedNight()
+  const warning = 'state/redaction.key is missing: a new one was made'
+  const sync = async () => (await work('sync', '--only', 'enterprise_controls')).out
+  expect(await sync()).not.toContain(warning)
+  await rm(join(data, 'state', 'redaction.key'))
+  expect(await sync()).toContain(warning)
+  expect(await sync()).not.toContain(warning)
+})
+
 describe('rebuild', () => {
   it('builds every mart again from raw, row for row and without a key', async () => {
     const { data, work, emulator, environment } = await publishedNight()

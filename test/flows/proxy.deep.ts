@@ -83,6 +83,15 @@ async function sync(environment: Record<string, string>) {
   return { ...outcome, all: outcome.out + outcome.err + (await Promise.all(texts)).join('') }
 }
 
+const REQUEST = {
+  method: 'GET',
+  url: 'https://platform.test/',
+  headers: {},
+  timeoutMs: 60_000,
+  maxBytes: 1000,
+  signal: new AbortController().signal,
+} as const
+
 const secrets = [KEY, PASSWORD, encodeURIComponent(PASSWORD), btoa(`user:${PASSWORD}`)]
 const found = (text: string): string[] => secrets.filter((secret) => text.includes(secret))
 
@@ -147,15 +156,7 @@ describe('HTTPS_PROXY', () => {
     const httpsProxy = `http://127.0.0.1:${await listen(proxy)}`
     const { fetch, close } = createHttp({ httpsProxy, noProxy: '' })
     onTestFinished(close)
-    const request = {
-      method: 'GET',
-      url: 'https://platform.test/',
-      headers: {},
-      timeoutMs: 60_000,
-      maxBytes: 1000,
-      signal: new AbortController().signal,
-    } as const
-    await expect(fetch(request)).rejects.toThrow('no tunnel through the proxy: other side closed')
+    await expect(fetch(REQUEST)).rejects.toThrow('no tunnel through the proxy: other side closed')
   })
 
   it.each([
@@ -172,6 +173,15 @@ describe('HTTPS_PROXY', () => {
       expect(all).not.toContain('secret')
     },
   )
+})
+
+it('a certificate of an unknown authority is an error that names NODE_EXTRA_CA_CERTS', async () => {
+  const pem = readFileSync(PEM)
+  const port = await listen(createTlsServer({ key: pem, cert: pem }))
+  const { fetch, close } = createHttp()
+  onTestFinished(close)
+  const request = { ...REQUEST, url: `https://127.0.0.1:${port}/` }
+  await expect(fetch(request)).rejects.toThrow('self-signed certificate; to trust your own')
 })
 
 describe('NODE_TLS_REJECT_UNAUTHORIZED=0', () => {

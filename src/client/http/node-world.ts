@@ -243,8 +243,18 @@ function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0])
   const inner = error.cause === undefined ? '' : reasonOf(error.cause)
-  return error.message || inner || error.name
+  const reason = error.message || inner || error.name
+  const isUntrusted = 'code' in error && UNTRUSTED.has(String(error.code))
+  return isUntrusted ? `${reason}; to trust your own authority, set NODE_EXTRA_CA_CERTS` : reason
 }
+
+/** Errors of a certificate by an authority that Node.js does not know. */
+const UNTRUSTED: ReadonlySet<string> = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+])
 
 export type Ends = Pick<World, 'emit' | 'signal' | 'hangUp'>
 

@@ -12,7 +12,7 @@ renamed as (
         org_id,
         activity_date,
         coalesce(server, '') as spelling,
-        coalesce(server_key, '(unnamed)') as mcp_server,
+        coalesce(nullif(server_key, ''), '(unnamed)') as mcp_server,
         invocations,
         fetched_at
     from source
