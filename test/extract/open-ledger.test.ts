@@ -1,11 +1,17 @@
 import { appendFile, copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { openLedger, unrecordedDays, rebuildLedger } from '../../src/extract/open-ledger.ts'
+import {
+  forgetImpossible,
+  openLedger,
+  unrecordedDays,
+  rebuildLedger,
+} from '../../src/extract/open-ledger.ts'
 import { rawFolder } from '../../src/lake/layout.ts'
 import { rawDays } from '../../src/lake/raw-days.ts'
-import { intervalKey, readJournal, type Interval } from '../../src/lake/ledger.ts'
+import { intervalKey, LedgerFile, readJournal, type Interval } from '../../src/lake/ledger.ts'
 import { ledgerOf } from '../flows/platform.ts'
+import { temporaryFolder } from '../support/helpers.ts'
 import { DAY, LOOK, NOW, platform, unrecord, versions } from './three-days.ts'
 
 const KEY = intervalKey('users', DAY)
@@ -52,7 +58,7 @@ it('law 8: rebuilding the ledger keeps the newer content, though its file has th
   expect(await current(data)).toMatchObject({ file, versions: 2 })
 })
 
-it('law 3: a version that a killed run landed after such a pair is added to the ledger', async () => {
+it('law 3: a version that a killed run landed after two versions whose names are out of order is added to the ledger', async () => {
   const { data, sync, platform: there } = await contradictory()
   there.value = 3
   await sync(LOOK)
@@ -62,3 +68,30 @@ it('law 3: a version that a killed run landed after such a pair is added to the 
   expect(messages).toHaveLength(1)
   expect(await current(data)).toMatchObject({ file: (await versions(data)).at(-1), versions: 3 })
 })
+
+it.each([
+  ['is kept for an entity, which has items of today', 'sessions', true],
+  ['is forgotten for analytics, whose day is not over', 'users', false],
+])('the record of today as failed %s', async (_, resource, isKept) => {
+  const messages: string[] = []
+  const warn = (message: string): number => messages.push(message)
+  const ledger = await LedgerFile.open(await temporaryFolder(), 'o', warn)
+  await ledger.record([{ ...FAILED, resource, day: DAY }])
+  await forgetImpossible(ledger, DAY)
+  expect([...ledger.intervals.keys()]).toEqual(isKept ? [intervalKey(resource, DAY)] : [])
+  const warning = expect.stringMatching(/^a run with a wrong clock recorded/) as string
+  expect(messages).toEqual(isKept ? [] : [warning])
+})
+
+const FAILED = {
+  status: 'failed',
+  fetchedAt: null,
+  rowCount: null,
+  versions: 0,
+  attempts: 1,
+  requestId: null,
+  file: null,
+  sha256: null,
+  digest: null,
+  error: '500',
+} as const

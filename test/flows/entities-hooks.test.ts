@@ -2,11 +2,13 @@ import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { landSpool } from '../../src/extract/entities/hooks.ts'
-import { dayOf } from '../../src/lib/days.ts'
+import { dayOf, parseDay } from '../../src/lib/days.ts'
+import { rawFolder } from '../../src/lake/layout.ts'
 import { rememberOrganisation } from '../../src/lake/organisations.ts'
 import { writeAtomic } from '../../src/lib/files.ts'
 import { command } from '../support/command.ts'
 import { temporaryFolder, testWorld } from '../support/helpers.ts'
+import { flip } from '../extract/three-days.ts'
 import { landed, night, NIGHT, platform } from './entities-night.ts'
 
 const SPOOL = 'state/hooks/spool'
@@ -63,6 +65,22 @@ describe('recorded hook events', () => {
     await spool(data, a, b)
     await land(data)
     expect(idsOf((await landed(data, 'hook_events', 'default'))['2026-03-09'])).toEqual(['a', 'b'])
+  })
+
+  it('law 3: are not added to a version that is damaged, which is moved to quarantine', async () => {
+    const data = await temporaryFolder()
+    await spool(data, { at: '2026-03-09T01:00:00.000Z', id: 'a' })
+    await land(data)
+    const day = rawFolder(data, 'default', 'hook_events', parseDay('2026-03-09', 'a day'))
+    const [file = ''] = await readdir(day)
+    await flip(join(day, file))
+    await spool(data, { at: '2026-03-09T02:00:00.000Z', id: 'b' })
+    expect(await land(data)).toEqual([
+      expect.stringContaining(
+        `hook_events 2026-03-09 of default: ${file}: its SHA-256 is not`,
+      ) as string,
+    ])
+    expect(idsOf((await landed(data, 'hook_events', 'default'))['2026-03-09'])).toEqual(['b'])
   })
 
   it('wait in the spool while their organisation is not known, and land once it is', async () => {
