@@ -20,7 +20,13 @@ async function published(runIds: readonly string[], keep: number): Promise<strin
   return data
 }
 
-async function publish(data: string, runId: string, keep: number): Promise<void> {
+/** `asOf`: the time of `--as-of`, if the run had one. */
+async function publish(
+  data: string,
+  runId: string,
+  keep: number,
+  asOf: string | null = null,
+): Promise<void> {
   const target = join(data, 'warehouse.duckdb')
   const temporary = join(data, `${runId}.new`)
   const database = await Database.open(temporary)
@@ -31,7 +37,7 @@ async function publish(data: string, runId: string, keep: number): Promise<void>
     target,
     runId,
     builtAt: '2026-02-01T00:00:00.000Z',
-    asOf: null,
+    asOf,
     content: runId,
     meta: runId,
     present: verdict.state === 'published' ? verdict.record : null,
@@ -65,4 +71,12 @@ it('the order of publication counts, also after a run whose clock was ahead', as
   expect((await rollBack({ ...options, dataFolder: data })).to).toBe('20270202')
   await writeFile(join(data, 'published', 'unknown.duckdb'), '')
   expect(await keptRuns(data)).toEqual(['unknown', '20270202', '20260203', '20260204'])
+})
+
+it('a file that was built with --as-of is not kept for a rollback when it is replaced', async () => {
+  const data = await published(['good'], 3)
+  await publish(data, 'past', 3, '2026-01-01T00:00:00.000Z')
+  expect(await keptRuns(data)).toEqual(['good'])
+  await publish(data, 'next', 3)
+  expect(await keptRuns(data)).toEqual(['good'])
 })
