@@ -18,6 +18,7 @@ import { describe, expect, it } from 'vitest'
 import { makeWritable } from '../../src/lib/files.ts'
 import { readRecords } from '../../src/lake/published-record.ts'
 import { Database } from '../../src/lib/duckdb.ts'
+import { holdOpen } from '../support/helpers.ts'
 import { DAILY, serve, type UserDay } from './daily.ts'
 import { Bench } from './fixture.ts'
 
@@ -187,6 +188,16 @@ describe('an unchanged published file', () => {
     expect(bench.events.at(-1)).toEqual({ type: 'warehouse.unchanged', path: bench.target })
     expect(before.equals(await readFile(bench.target))).toBe(true)
     expect(await readRecords(bench.target)).toMatchObject([{ runId: 'run-1' }])
+  })
+
+  it('is replaced although a build finds nothing new when another program has it open for writing', async () => {
+    const bench = await published()
+    await makeWritable(bench.target)
+    const release = await holdOpen(bench.target)
+    await bench.build(DAILY, { ...SAME, runId: 'run-2' })
+    expect(bench.events.at(-1)).toMatchObject({ type: 'warehouse.published' })
+    expect(await rowsOf(bench)).toHaveLength(2) // readers can open it
+    await release()
   })
 
   it('is replaced and not kept for a rollback when only the record of the run has changed', async () => {

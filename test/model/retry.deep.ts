@@ -1,3 +1,4 @@
+import { appendFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { UsageError } from '../../src/lib/errors.ts'
@@ -72,6 +73,16 @@ describe('a retry', () => {
     const left = `select table_name from information_schema.tables
       where table_schema like '%audit%' and table_catalog = current_database()`
     expect(await bench.rows(left)).toEqual([])
+  })
+
+  it('is refused when the manifest is not the one of the failed build', async () => {
+    const bench = await Bench.open()
+    const places = placesOf(bench)
+    await refusal(bench.build(BROKEN, { ...places, runId: 'run-2' }))
+    await appendFile(join(bench.data, 'target', 'manifest.json'), ' ')
+    expect(await refusal(bench.build(CHAIN, { ...places, retry: true }))).toMatchObject({
+      message: '--retry: the results of run run-2 are no longer recorded',
+    })
   })
 
   it('is refused when no build failed, and when the sources have changed', async () => {

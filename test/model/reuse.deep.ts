@@ -117,6 +117,19 @@ it('a singular test that is not run again keeps the table of its failures', asyn
   expect(await bench.rows('from audit.no_999')).toEqual([])
 })
 
+it('a singular test of unchanged models is run again if the table of its failures is missing', async () => {
+  const files = {
+    ...DAILY,
+    'tests/no_999.sql': `{{ config(severity='warn', store_failures=true, schema='audit') }}\n${NO_999}`,
+  }
+  const bench = await Bench.open()
+  await serve(bench, ROWS)
+  await bench.build(files, { sourceContent: () => 'digest' })
+  await bench.write('drop table audit.no_999')
+  await bench.build(files, { sourceContent: () => 'digest' })
+  expect(await bench.rows('from audit.no_999')).toEqual([])
+})
+
 it.each([
   ['asks for the time', `${NO_999} and current_date > '2020-01-01'`],
   ['reads a table of the pipeline', `${NO_999} and (select count(*) from meta.intervals) >= 0`],

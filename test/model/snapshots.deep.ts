@@ -3,9 +3,10 @@ import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { putBack } from '../../src/lake/published.ts'
 import { readRecords } from '../../src/lake/published-record.ts'
-import type { Database } from '../../src/lib/duckdb.ts'
+import { Database } from '../../src/lib/duckdb.ts'
 import { makeWritable } from '../../src/lib/files.ts'
 import { loadProject, listModels } from '../../src/model/index.ts'
+import { saveSnapshot } from '../../src/model/engines/snapshots.ts'
 import { writeRecord } from '../../src/model/publish/meta.ts'
 import { holdOpen } from '../support/helpers.ts'
 import { Bench, writeFiles, type Files } from './fixture.ts'
@@ -229,6 +230,21 @@ describe('a snapshot', () => {
     await bench.build(kept(SECOND))
     expect(await bench.rows(history)).toHaveLength(4)
     expect(await versionsOf(bench)).toHaveLength(2)
+  })
+
+  it('gets no version if the written file does not contain the rows of the snapshot', async () => {
+    const bench = await Bench.open()
+    await using db = await Database.open(':memory:')
+    await db.run('create schema snapshots')
+    // other rows each time that it is read, as if the disk had changed them
+    await db.run('create view snapshots.teams_history as select random() as member')
+    const models = listModels(await loadProject(await writeFiles(kept(FIRST))))
+    const node = models.find(({ name }) => name === 'teams_history') ?? expect.fail()
+    const place = { target: bench.target, asOf: null, now: () => 0, warn: () => undefined }
+    await expect(saveSnapshot(db, node, place)).rejects.toThrow(
+      /^snapshot teams_history: .* does not contain the rows that were written to it$/,
+    )
+    expect(await versionsOf(bench)).toEqual([])
   })
 
   it('gets no version from a failed build, or from a build as of an earlier time', async () => {
