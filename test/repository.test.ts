@@ -6,7 +6,7 @@ import { load } from 'js-yaml'
 import { z } from 'zod'
 import { allowedImports } from '../.dependency-cruiser.mjs'
 import { packageRoot } from '../src/lib/package.ts'
-import { hasTest, titlesOf } from './support/titles.ts'
+import { titlesOf } from './support/titles.ts'
 
 const read = (name: string): string => readFileSync(join(packageRoot, name), 'utf8')
 
@@ -276,18 +276,6 @@ describe('the pages', () => {
       expect(bytes.length).toBeLessThan(300_000)
     }
   })
-
-  it.each(pages.filter((page) => page !== 'docs/api-coverage.md'))(
-    '%s names tests that exist',
-    (page) => {
-      const tests = [...read(page).matchAll(/(test\/[\w/.-]+\.ts): ([^|\n`]+)/g)]
-      const missing = tests.filter(
-        ([, file = '', title = '']) =>
-          !hasTest(join(packageRoot, file), title.trim(), new Set<string>()),
-      )
-      expect(missing.map(([text]) => text)).toEqual([])
-    },
-  )
 })
 
 function ask(args: readonly string[], input = ''): string {

@@ -63,6 +63,8 @@ describe.each([
     served = await readAll(emulator)
     usersOn = groupBy(served.users, (user) => user.date)
     await emulator.close()
+    for (const rows of Object.values<readonly object[]>({ ...served }))
+      expect(rows.length).toBeGreaterThan(50)
   })
 
   /** The sum of a metric of `/users` over a day. */

@@ -61,6 +61,7 @@ describe('pages of /users', () => {
     for (let day = 9; day <= 15; day += 1) {
       const date = `2026-03-${String(day).padStart(2, '0')}`
       const rows = await allUsers(emulator, days(date))
+      expect(rows.length).toBeGreaterThan(0)
       expect(rows).toEqual(week.filter((row) => row.date === date))
     }
   })

@@ -1,5 +1,4 @@
-import { cp, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { cp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { loadConfig } from '../../src/config/config.ts'
@@ -39,8 +38,6 @@ const ignore = (): void => undefined
 
 let night = 0
 let emulator: Emulator
-/** A data folder after three nights. */
-let original: string
 
 const now = (): number => NIGHTS[night] ?? 0
 
@@ -96,20 +93,35 @@ async function nextNight(data: string): Promise<void> {
 
 beforeAll(async () => {
   emulator = await startPlatform()
-  original = await mkdtemp(join(tmpdir(), 'agent-warehouse-compact-'))
 })
 
 afterAll(async () => {
   await emulator.close()
-  await rm(original, { recursive: true, force: true })
 })
+
+let landed: Promise<string> | undefined
+
+/** A data folder after three nights, to be copied. */
+function threeNights(): Promise<string> {
+  landed ??= landThreeNights()
+  return landed
+}
+
+async function landThreeNights(): Promise<string> {
+  const folder = await folderOfFile()
+  await land(folder)
+  await nextNight(folder)
+  await nextNight(folder)
+  await complete(build(contextOf(folder), { runs }))
+  return folder
+}
 
 let compacted: Promise<string> | undefined
 
 /** The data folder of three nights with merged files, to be copied. */
 async function compactOnce(): Promise<string> {
   const folder = await folderOfFile()
-  await cp(original, folder, { recursive: true })
+  await cp(await threeNights(), folder, { recursive: true })
   const outcome = await compact(contextOf(folder))
   expect(outcome).toMatchObject({ exitCode: 0, problems: [] })
   return folder
@@ -119,7 +131,7 @@ async function compactOnce(): Promise<string> {
 async function twoFolders(): Promise<{ readonly plain: string; readonly merged: string }> {
   compacted ??= compactOnce()
   const [plain, merged] = [await temporaryFolder(), await temporaryFolder()]
-  await cp(original, plain, { recursive: true })
+  await cp(await threeNights(), plain, { recursive: true })
   await cp(await compacted, merged, { recursive: true })
   return { plain, merged }
 }
@@ -146,10 +158,7 @@ async function versionsOfUsers(data: string): Promise<readonly string[] | undefi
 }
 
 it('the lake of three nights has several versions of a day, an empty day and a failed one', async () => {
-  await land(original)
-  await nextNight(original)
-  await nextNight(original)
-  await complete(build(contextOf(original), { runs }))
+  const original = await threeNights()
   expect(await versionsOfUsers(original)).toHaveLength(3)
   const ledger = await LedgerFile.read(original, ORG)
   expect(ledger.get(`productivity/${EMPTY}`)).toMatchObject({ status: 'empty' })
@@ -157,7 +166,7 @@ it('the lake of three nights has several versions of a day, an empty day and a f
 })
 
 it('law 1: merged files have every version, row and fetch time', async () => {
-  const plan = await planOfMerges(original, now())
+  const plan = await planOfMerges(await threeNights(), now())
   expect(plan.map(({ month }) => month)).toEqual(plan.map(() => '2026-01'))
   const { plain, merged } = await twoFolders()
   const before = plan.reduce((sum, { sources }) => sum + sources.length, 0)

@@ -198,25 +198,33 @@ describe('a template', () => {
 
 describe('the configuration of hooks', () => {
   it.each<[object, string, RegExp]>([
-    [{ channels: { x: { type: 'fax' } } }, 'channels.x.type', /./],
-    [{ channels: { x: { type: 'team-chat' } } }, 'channels.x.url_env', /./],
-    [{ channels: { x: { type: 'team-chat', url: 'https://x' } } }, 'channels.x.url_env', /./],
+    [{ channels: { x: { type: 'fax' } } }, 'channels.x.type', /Expected 'desktop'/],
+    [{ channels: { x: { type: 'team-chat' } } }, 'channels.x.url_env', /expected string/],
+    [
+      { channels: { x: { type: 'team-chat', url: 'https://x' } } },
+      'channels.x.url_env',
+      /expected string/,
+    ],
     [
       { channels: { x: { type: 'team-chat', url_env: 'https://x' } } },
       'channels.x.url_env',
       /environment variable/,
     ],
-    [{ channels: { X: { type: 'desktop' } } }, 'channels.X', /./],
+    [{ channels: { X: { type: 'desktop' } } }, 'channels.X', /Invalid key/],
     [{ channels: { x: { type: 'sound', player: 'p' } } }, 'channels.x.file', /needs a file/],
     [{ channels: { x: { type: 'desktop', colour: 1 } } }, 'channels.x', /colour/],
-    [{ rules: [{ events: ['Stopp'], channels: ['desk'] }] }, 'rules.0.events.0', /./],
-    [{ rules: [{ events: [], channels: ['desk'] }] }, 'rules.0.events', /./],
+    [{ rules: [{ events: ['Stopp'], channels: ['desk'] }] }, 'rules.0.events.0', /expected one of/],
+    [{ rules: [{ events: [], channels: ['desk'] }] }, 'rules.0.events', />=1 items/],
     [
       { rules: [{ events: ['Stop'], channels: ['phone'] }] },
       'rules.0.channels.0',
       /no channel 'phone'; known: desk, bell/,
     ],
-    [{ rules: [{ events: ['Stop'], channels: ['desk'], when: 'never' }] }, 'rules.0.when', /./],
+    [
+      { rules: [{ events: ['Stop'], channels: ['desk'], when: 'never' }] },
+      'rules.0.when',
+      /"any"\|"failure"/,
+    ],
     [{ quiet_hours: { from: '25:00', to: '07:00' } }, 'quiet_hours.from', /22:00/],
     [{ quiet_hours: { from: '07:00', to: '07:00' } }, 'quiet_hours.to', /same/],
     [
@@ -229,7 +237,7 @@ describe('the configuration of hooks', () => {
       'templates.Stop',
       /no \{\{mesage\}\}; known: event, message/,
     ],
-    [{ dedupe_seconds: -1 }, 'dedupe_seconds', /./],
+    [{ dedupe_seconds: -1 }, 'dedupe_seconds', />=0/],
     [{ rule: [] }, '', /rule/],
   ])('is refused when it is %j, at %s', (written, path, message) => {
     const { error } = hooksSchema.safeParse({ channels: CHANNELS, ...written })
