@@ -1,4 +1,3 @@
-import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import {
   ApiError,
@@ -60,14 +59,6 @@ describe('the client', () => {
     })
     const [day] = await client.activity(RANGE)
     expect(day?.daily_active_users).toBe(3)
-  })
-
-  it('reads a compressed body', async () => {
-    const { client } = await clientOf((_, response) => {
-      response.writeHead(200, { 'content-encoding': 'gzip' })
-      response.end(gzipSync(JSON.stringify({ data: [{ date: '2026-03-01' }] })))
-    })
-    expect(await client.tools(RANGE)).toHaveLength(1)
   })
 
   it.each([408, 425, 429, 500, 502, 503, 504])('retries after a %i', async (status) => {
@@ -381,12 +372,9 @@ describe('pages of users', () => {
     expect(single).toBeGreaterThan(page ?? Infinity)
   })
 
-  it.each([
-    ['a repeated cursor', 'a'],
-    ['has_more without a cursor', null],
-  ])('fail on %s', async (_, cursor) => {
-    const { client } = await clientOf((__, response) => {
-      sendJson(response, 200, page(['a'], true, cursor), { 'x-request-id': 'req-5' })
+  it('fail on has_more without a cursor', async () => {
+    const { client } = await clientOf((_, response) => {
+      sendJson(response, 200, page(['a'], true, null), { 'x-request-id': 'req-5' })
     })
     const failure = await collectUsers(client).catch((error: unknown) => error)
     expect(failure).toBeInstanceOf(BodyError)

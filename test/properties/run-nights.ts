@@ -52,7 +52,7 @@ export async function versionsOf(
   return versions
 }
 
-export function ofEveryDay<T>(
+function ofEveryDay<T>(
   nights: readonly Night[],
   only: readonly string[],
   of: (resource: string, day: Day) => T,

@@ -27,7 +27,7 @@ export interface Served {
 }
 
 /** One request that a fault answers in its own way. */
-export interface Exchange {
+interface Exchange {
   readonly ask: Ask
   readonly response: ServerResponse
   /** The platform's own answer to this request, or to another. */
@@ -364,7 +364,7 @@ export const FAULTS = {
 export type FaultKind = keyof typeof FAULTS
 
 /** A day on which the stand-in organisation has no rows at all. */
-export const EMPTY_DAY = '2026-01-19'
+const EMPTY_DAY = '2026-01-19'
 
 /** Wrong answers that cannot be detected: only the next recheck finds them. */
 export const UNDETECTABLE = [

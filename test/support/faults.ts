@@ -30,7 +30,7 @@ export interface FaultyPlatform {
   readonly restate: (days: readonly string[]) => void
 }
 
-export interface FaultyPlatformOptions {
+interface FaultyPlatformOptions {
   /** The platform's clock, milliseconds since the epoch. */
   readonly now: () => number
   readonly users?: number

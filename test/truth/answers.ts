@@ -63,7 +63,7 @@ export async function fetchEverything(options: TruthOptions): Promise<PlatformAn
 }
 
 /** The days from `first` to `last`, both included. */
-export function daysFrom(first: string, last: string): string[] {
+function daysFrom(first: string, last: string): string[] {
   const start = Date.parse(`${first}T00:00:00Z`)
   const count = Math.round((Date.parse(`${last}T00:00:00Z`) - start) / MS_PER_DAY) + 1
   return Array.from({ length: Math.max(0, count) }, (_, index) =>

@@ -8,7 +8,7 @@ export const UNPARSED = '(unparsed)'
 export const UNATTRIBUTED = '(unattributed)'
 
 /** Without Unicode white space at both ends. */
-export function trimmed(name: string): string {
+function trimmed(name: string): string {
   return name.replace(OUTER_SPACE, '')
 }
 

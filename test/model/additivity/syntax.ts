@@ -13,7 +13,7 @@ export async function parse(database: Database, sql: string): Promise<Syntax> {
   return inner(list(tree['statements'])[0])
 }
 
-export function isSyntax(value: unknown): value is Syntax {
+function isSyntax(value: unknown): value is Syntax {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 

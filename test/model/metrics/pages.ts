@@ -16,7 +16,7 @@ export function additivityOf(metric: Metric): Additivity {
 }
 
 /** The expression of a measure in its parts. */
-export function aggregateOf({ expression }: Measure): Aggregate {
+function aggregateOf({ expression }: Measure): Aggregate {
   const [, sum, summed = '', count, counted = '', , at = '', ordered = ''] =
     AGGREGATE.exec(expression) ?? []
   if (sum !== undefined) return { kind: 'sum', of: summed }
