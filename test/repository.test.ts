@@ -236,7 +236,7 @@ describe('git', () => {
     expect(ask([...list, '--', ...KEPT])).toBe('')
   })
 
-  it('would ignore no file there, with any name', () => {
+  it('ignores no file name in the folders of the project', () => {
     const tracked = ask(['ls-files', '--', ...KEPT])
       .trim()
       .split('\n')

@@ -4,7 +4,7 @@ import { createHttp, createNodeWorld } from '../../src/client/http/node-world.ts
 import { testServer } from '../support/helpers.ts'
 import { failureOf } from './support.ts'
 
-it('a run does not follow a clock that is set back, so that no wait gets longer, law 13', () => {
+it('law 13: a run does not follow a clock that is set back, so that no wait gets longer', () => {
   const { signal } = new AbortController()
   const { world, close } = createNodeWorld({ emit: () => undefined, signal, hangUp: signal })
   onTestFinished(close)

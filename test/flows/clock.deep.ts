@@ -138,14 +138,14 @@ describe('an implausible Date', () => {
     'Tuesday, 10-Mar-26 06:00:00 GMT',
     'Tue Mar 10 06:00:00 2026',
     'Mon, 10 Mar 2026 06:00:00 GMT', // it was a Tuesday
-  ])('is not one in any form of HTTP, even with a wrong day of the week: %s', async (date) => {
+  ])('a Date in any form of HTTP is accepted: %s', async (date) => {
     const { url } = await platform(date)
     const world = testWorld(Date.parse(NOW))
     const { result } = await syncFrom(url, await temporaryFolder(), { world, only: ['tokens'] })
     expect(result).toMatchObject({ stoppedBy: null, failed: 0 })
   })
 
-  it('is not one where it is absent: the clock of this machine is used', async () => {
+  it('an absent Date is accepted: the clock of this machine is used', async () => {
     const world = testWorld(Date.parse(NOW))
     const { url, requests } = await platform(null)
     const { result } = await syncFrom(url, await temporaryFolder(), { world, only: ['tokens'] })

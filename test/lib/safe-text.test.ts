@@ -39,7 +39,7 @@ describe('text for a terminal', () => {
     )
   })
 
-  test('on one line, line breaks are escaped too', () => {
+  test('on one line, line breaks become spaces', () => {
     expect(oneLine('first\r\nsecond\u001b[2J\u202e\u200b!')).toBe('first second [2J !')
   })
 })

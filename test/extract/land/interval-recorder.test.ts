@@ -17,7 +17,7 @@ const NO_PROBLEM = {
   metadata: null,
 }
 
-it('an old day that is refused, and answered later in the run, was not refused', async () => {
+it('an old day that is refused and then answered in one run does not count as refused', async () => {
   const ledger = await LedgerFile.open(await temporaryFolder(), 'o', () => undefined)
   const rule = { plannedAt: NOW, isForced: false }
   const recorder = new IntervalRecorder(ledger, 'o', testWorld(NOW), rule)

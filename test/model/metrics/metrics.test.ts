@@ -57,7 +57,7 @@ describe('metrics.yml is refused with its line', () => {
   const read = async (text: string) =>
     (await loadProject(await writeFiles({ ...TINY, 'metrics.yml': text }))).metrics
 
-  it('unless it is valid or absent', async () => {
+  it('a valid or absent metrics.yml is accepted', async () => {
     expect(await read(SESSIONS + RATIO)).toHaveLength(2)
     expect((await loadProject(await writeFiles(TINY))).metrics).toEqual([])
   })

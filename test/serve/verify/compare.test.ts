@@ -76,8 +76,8 @@ describe('the comparison of verify', () => {
   })
 
   it.each([
-    ['NULL is not 0', 'null', '0', '0.5', '0.5', ['n', null, '0']],
-    ['nor 0 NULL', '0', 'null', '0.5', '0.5', ['n', '0', null]],
+    ['NULL in the warehouse differs from 0', 'null', '0', '0.5', '0.5', ['n', null, '0']],
+    ['0 in the warehouse differs from NULL', '0', 'null', '0.5', '0.5', ['n', '0', null]],
     [
       'the last digit of a big integer',
       '9007199254740993',

@@ -37,32 +37,38 @@ function scope(published: readonly string[], fresh: readonly Interval[]) {
   })
 }
 
-describe('the compared days are', () => {
+describe('a day of verify', () => {
   it.each([
-    ['when all of it was fetched', ['tokens', 'users'], [landed('tokens'), landed('users')], 2, []],
     [
-      'without what the warehouse does not have, fetched or not',
+      'is compared when all of it was fetched',
+      ['tokens', 'users'],
+      [landed('tokens'), landed('users')],
+      2,
+      [],
+    ],
+    [
+      'is compared without what the warehouse does not have, fetched or not',
       ['tokens'],
       [landed('tokens'), landed('users')],
       2,
       ['users absent'],
     ],
     [
-      'not at all when the platform did not give what the warehouse has',
+      'is left out when the platform did not give what the warehouse has',
       ['tokens', 'users'],
       [landed('tokens'), failed('users')],
       0,
       ['users unanswered'],
     ],
     [
-      'not when it was not asked for in time',
+      'is left out when the platform was not asked in time',
       ['tokens'],
       [],
       0,
       ['tokens unanswered', 'users absent'],
     ],
     [
-      'not when the warehouse has none of it',
+      'is left out when the warehouse has none of it',
       [],
       [landed('tokens')],
       0,
@@ -74,7 +80,7 @@ describe('the compared days are', () => {
     expect(found.leftOut.map(({ resource, why }) => `${resource} ${why}`)).toEqual(leftOut)
   })
 
-  it('with the intervals that one of the sides may not have read', () => {
+  it('is compared with the intervals that one of the sides may not have read', () => {
     expect(
       scope(['tokens'], [landed('tokens')]).intervals.map(({ resource, isLanded }) => [
         resource,
