@@ -40,8 +40,10 @@ JS
 # newest one, and every later night would continue from it.
 require_no_archive() {
   node --input-type=module <<'JS'
-const { GITHUB_API_URL, GITHUB_REPOSITORY, GITHUB_TOKEN } = process.env
-const url = `${GITHUB_API_URL}/repos/${GITHUB_REPOSITORY}/actions/caches?key=agent-warehouse-archive-`
+const { GITHUB_API_URL, GITHUB_REF, GITHUB_REPOSITORY, GITHUB_TOKEN } = process.env
+// only of this branch: the archive of another one is not restored
+const query = `key=agent-warehouse-archive-&ref=${encodeURIComponent(GITHUB_REF)}`
+const url = `${GITHUB_API_URL}/repos/${GITHUB_REPOSITORY}/actions/caches?${query}`
 const headers = { authorization: `Bearer ${GITHUB_TOKEN}`, accept: 'application/vnd.github+json' }
 const signal = AbortSignal.timeout(30_000)
 const caches = await fetch(url, { headers, signal })

@@ -8,6 +8,7 @@ from read_csv(
     {{ files }},
     filename = true,
     auto_detect = false,
+    hive_partitioning = false,
     header = false,
     delim = chr(1),
     quote = chr(2),

@@ -1,9 +1,9 @@
 -- The active days of users of the chosen organisations with the team of that day,
--- for the longest period and the year before it. Teams that never had five
--- active users are combined, together with the smallest other team if they are
--- fewer than five people, so that no row of the report describes a few people.
--- Teams beyond the 30 largest are combined too. Use that belongs to no user is
--- left out: it would be counted as a person.
+-- for the longest period and the year before it. Teams in which fewer than five
+-- users were ever active are combined, together with the smallest other team if
+-- they are fewer than five people, so that no row of the report describes a few
+-- people. Teams beyond the 30 largest are combined too. Use that belongs to no
+-- user is left out: it would be counted as a person.
 create temp table user_days as
 with
     days as (

@@ -5,6 +5,7 @@ select
 from read_csv(
     {{ path }},
     auto_detect = false,
+    hive_partitioning = false,
     header = true,
     delim = {{ delimiter }},
     quote = '"',

@@ -44,7 +44,7 @@ export const reportCommand = dataCommand({
   },
 })
 
-/** The ids of the organisations with these names; what is no name is an id. */
+/** The ids of the organisations with these names. Any other text is taken as an id. */
 async function orgIdsOf(dataFolder: string, names: readonly string[]): Promise<string[]> {
   if (names.length === 0) return []
   const known = await readOrganisations(dataFolder)

@@ -12,14 +12,14 @@ import {
 import type { PlanReason } from '../lib/events.ts'
 import { warner, type World } from '../lib/world.ts'
 import type { ApiClient } from '../client/index.ts'
-import { intervalKey, type Interval, type Ledger, type LedgerFile } from '../lake/ledger.ts'
+import { intervalKey, type Ledger, type LedgerFile } from '../lake/ledger.ts'
 import {
   isSame,
   readOrganisations,
   rememberOrganisation,
   type KnownOrganisation,
 } from '../lake/organisations.ts'
-import { hasRedactionKey, openRedaction } from '../lib/secrets/redaction.ts'
+import { openRedaction } from '../lib/secrets/redaction.ts'
 import { learnedSizes } from '../lake/state-file.ts'
 import type { EntitySelection } from './entities/context.ts'
 import { ownHooks } from './entities/hooks.ts'
@@ -298,20 +298,10 @@ async function fetchEntities(
   const { dataFolder, orgId } = context
   if (entities === undefined || entities.resources.length === 0) return
   const selection = await ownHooks(entities, dataFolder, { orgId, name })
-  const key = entities.redactionKey ?? null
-  const hasKey = key !== null || (await hasRedactionKey(dataFolder))
-  const redaction = await openRedaction(dataFolder, key)
-  if (!hasKey && [...ledger.intervals.values()].some(isRedacted)) warner(context.world)(NEW_KEY)
+  const redaction = await openRedaction(dataFolder, entities.redactionKey)
   await quarantineDamagedEntities(ledger)
   await syncEntities({ ...context, selection, redaction })
 }
-
-function isRedacted({ resource, file }: Interval): boolean {
-  return resource === 'enterprise_controls' && file !== null
-}
-
-const NEW_KEY =
-  'state/redaction.key is missing: a new one was made, and every redacted secret counts as changed once'
 
 function confirmationRule({ plan }: OrganisationOptions, now: number): ConfirmationRule {
   return { plannedAt: now, isForced: plan.refetch === true }

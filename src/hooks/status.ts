@@ -73,6 +73,6 @@ export async function deliveryStatus(folders: HookFolders, now: number) {
 
 export async function lastErrors({ errorsLog }: HookFolders, count: number): Promise<string[]> {
   const logs = [`${errorsLog}.1`, errorsLog].map((path) => readFile(path, 'utf8').catch(() => ''))
-  const lines = (await Promise.all(logs)).join('').split('\n')
+  const lines = (await Promise.all(logs)).join('\n').split('\n')
   return lines.filter((line) => line !== '').slice(-count)
 }

@@ -10,6 +10,7 @@ import {
   removeFile,
   syncFile,
   syncFolder,
+  temporaryPath,
   withTemporary,
 } from '../lib/files.ts'
 import { quarantineFolder, versionPath, type RawFile } from './layout.ts'
@@ -154,7 +155,7 @@ export async function quarantineBase(dataFolder: string, folder: string): Promis
 }
 
 /**
- * Moves a file or a folder durably to `to`, or to a free name if that exists.
+ * Moves a file durably, or a folder, to `to`, or to a free name if that exists.
  *
  * @returns the new path.
  * @throws AppError if it cannot be moved.
@@ -181,11 +182,15 @@ async function moved(from: string, to: string): Promise<void> {
     await rename(from, to)
   } catch (error) {
     if (codeOf(error) !== 'EXDEV') throw error
-    await withTemporary(to, async (temporary) => {
+    const temporary = temporaryPath(to)
+    try {
       await cp(from, temporary, { recursive: true, preserveTimestamps: true })
       if ((await stat(temporary)).isFile()) await syncFile(temporary)
+      confirmLease(to)
       await rename(temporary, to)
-    })
+    } finally {
+      await rm(temporary, { recursive: true, force: true })
+    }
     await rm(from, { recursive: true })
   }
 }

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { ApiClient, outOfTime } from '../client/index.ts'
 import type { Config, OrganisationConfig } from '../config/config.ts'
 import { outcomeOf, type OrganisationResult, type SyncOutcome } from './outcome.ts'
@@ -14,6 +16,7 @@ import {
   type SyncListeners,
   type SyncOptions,
 } from '../extract/organisation.ts'
+import { hasRedactionKey } from '../lib/secrets/redaction.ts'
 import { warner } from '../lib/world.ts'
 import { readOrganisations } from '../lake/organisations.ts'
 import { downgradeToPartial, timed, type RunContext, reconcileLedgers } from './run-context.ts'
@@ -60,6 +63,7 @@ export async function landOrganisations(
   const syncAll = async (): Promise<readonly OrganisationResult[]> => {
     await using database = new LandingDatabase(config.dataFolder)
     const owners = await knownOwners(config)
+    if (selection.days === undefined) await warnOfMissingKey(context)
     const results = await mapLimit(organisations, config.organisationsAtOnce, (organisation) => {
       const work = () => syncOne(context, organisation, selection, { listeners, database, owners })
       return isAlone ? work() : withoutStoppingOthers(context, organisation, work)
@@ -72,6 +76,16 @@ export async function landOrganisations(
   const outcome = outcomeOf(await timed(context, 'sync', syncAll))
   for (const failure of outcome.failures) context.world.emit(failure)
   return outcome
+}
+
+/** Warns once, before an organisation makes the key again. */
+async function warnOfMissingKey({ config, world }: RunContext): Promise<void> {
+  const { dataFolder, redactionKey } = config
+  const redacted = join(dataFolder, 'lake', 'raw', 'enterprise_controls')
+  if (redactionKey !== null || !existsSync(redacted) || (await hasRedactionKey(dataFolder))) return
+  warner(world)(
+    'state/redaction.key is missing: a new one is made, and every redacted secret counts as changed once',
+  )
 }
 
 /** The organisations of earlier runs, by id: each stays with its configured name. */

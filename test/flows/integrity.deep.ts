@@ -71,7 +71,7 @@ it('a build of the past refuses a raw file with a flipped bit, and publishes not
 
 it('a missing key of redacted secrets is reported by the run that makes a new one, and not by the next', async () => {
   const { data, work } = await publishedNight()
-  const warning = 'state/redaction.key is missing: a new one was made'
+  const warning = 'state/redaction.key is missing: a new one is made'
   const sync = async () => (await work('sync', '--only', 'enterprise_controls')).out
   expect(await sync()).not.toContain(warning)
   await rm(join(data, 'state', 'redaction.key'))

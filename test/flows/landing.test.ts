@@ -6,6 +6,9 @@ import { Lake } from '../support/lake.ts'
 import { DATE, inRange, platform, TODAY } from './landing-platform.ts'
 import { ledgerOf, readLake, syncFrom } from './platform.ts'
 
+const TOKENS_DAY = '2026-01-15'
+const TOKENS = `{"date":"${TOKENS_DAY}","n":1e3}`
+
 describe('landing', () => {
   it('keeps every row of an answer that is larger than the memory buffer, and no temporary file', async () => {
     const data = await temporaryFolder()
@@ -117,6 +120,21 @@ describe('landing', () => {
     rows.reverse()
     await syncFrom(url, data, { ...options, world: testWorld(TODAY + 5_000) })
     expect((await ledgerOf(data, 'org/1')).get('users/2026-01-16')).toMatchObject({ versions: 1 })
+  })
+
+  it('law 1: keeps every row of raw below a folder whose name is like a partition', async () => {
+    const data = join(await temporaryFolder(), 'item=x', 'shelf=y')
+    const { url } = await testServer(
+      platform((_, query) => inRange(query, { [TOKENS_DAY]: TOKENS })),
+    )
+    await syncFrom(url, data, { only: ['tokens'], world: testWorld(TODAY) })
+    const [row, ...others] = await readLake(
+      data,
+      `from read_parquet('{lake}/raw/tokens/*/date=${TOKENS_DAY}/*.parquet', hive_partitioning = false)`,
+    )
+    expect(others).toEqual([])
+    expect(row).toMatchObject({ item: TOKENS })
+    expect(Object.keys(row ?? {})).not.toContain('shelf')
   })
 
   it('law 11: escapes the organisation’s id in paths', async () => {

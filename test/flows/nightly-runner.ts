@@ -121,6 +121,7 @@ export async function startRunner() {
         RUNNER_TEMP: temp,
         GITHUB_STEP_SUMMARY: summary,
         GITHUB_REPOSITORY: 'acme/usage',
+        GITHUB_REF: 'refs/heads/main',
         AGENT_WAREHOUSE_RATE: '2000',
         ...MACHINE,
         ...Object.fromEntries(given.map(([name, value]) => [name, expand(String(value))])),

@@ -10,6 +10,8 @@ import { startRunner, type NightOptions } from './nightly-runner.ts'
 export const EVENTS = 'data/seeds/events.csv'
 export const HEADER = 'event_date,name,description,team\n'
 const KEY = '5e'.repeat(32)
+/** The request for the archives of the branch. */
+const ARCHIVES = '/actions/caches?key=agent-warehouse-archive-&ref=refs%2Fheads%2Fmain'
 
 /** A platform, the API's answer about the repository, and a runner with its secrets. */
 export async function stage(repository: object | null = { private: true, visibility: 'private' }) {
@@ -19,7 +21,7 @@ export async function stage(repository: object | null = { private: true, visibil
   })
   const runner = await startRunner()
   const github = await testServer(({ url = '', headers }, response) => {
-    const isCaches = url.endsWith('/actions/caches?key=agent-warehouse-archive-')
+    const isCaches = url.endsWith(ARCHIVES)
     const answer = isCaches ? { total_count: runner.archives() } : repository
     const isKnown = headers.authorization === 'Bearer ghs_token'
     sendJson(response, isKnown && answer !== null ? 200 : 404, answer ?? {})

@@ -164,6 +164,7 @@ describe('HTTPS_PROXY', () => {
     'http://user:secret@[',
     'socks5://user:secret@proxy:1',
     'http://user:secret%@proxy',
+    'http://user%:41secret@proxy',
   ])(
     'ends the sync with exit code 2 when it is not the address of a proxy, without its password: %s',
     async (proxy) => {

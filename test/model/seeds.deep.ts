@@ -59,9 +59,9 @@ async function seeded(): Promise<Seeded> {
   const bench = await Bench.open()
   const warnings: string[] = []
   const build: Seeded['build'] = async (own, files = SEEDED) => {
-    // a path may contain a word of the statement that reads it
-    const seedFolder = join(await folderOfFile(), 'strict_mode')
-    await mkdir(seedFolder)
+    // a path may be like a partition of a column, and contain a word of the statement that reads it
+    const seedFolder = join(await folderOfFile(), 'member=x', 'strict_mode')
+    await mkdir(seedFolder, { recursive: true })
     for (const [name, text] of Object.entries(own)) await writeFile(join(seedFolder, name), text)
     const warn = (message: string) => warnings.push(message.replace(seedFolder, ''))
     const project = await loadProject(await writeFiles(files), { seedFolder, warn })

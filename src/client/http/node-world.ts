@@ -46,7 +46,7 @@ function addressOfProxy(text: string): string {
 function isDecodable(address: string): boolean {
   const { username, password } = new URL(address)
   try {
-    decodeURIComponent(username + password)
+    decodeURIComponent(`${username}:${password}`)
     return true
   } catch {
     return false
@@ -101,7 +101,7 @@ export function createHttp(proxy: ProxyOptions = NO_PROXY): {
   }
 }
 
-/** The time limit of a connection, and of a proxy's answer to CONNECT. */
+/** The time limit of a connection without a proxy, and of a proxy's answer to CONNECT. */
 const CONNECT_MS = 15_000
 
 /**

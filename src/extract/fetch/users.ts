@@ -141,7 +141,7 @@ async function requestPages(context: FetchContext, pagination: Pagination): Prom
     // also if the buffer was complete: a run may have been killed between its last page and this
     const isShorter = buffer.pages < (pagination.landedPages?.pages.length ?? 0)
     if (isRead && (!isShorter || (await restoreEqualPages(context, pagination)))) return
-    // nothing landed is known any more, so that the next round is the last
+    // no landed pages are known any more: the next round parses every page
   }
 }
 

@@ -23,7 +23,7 @@ import {
 } from './row-lines.ts'
 import type { PageOrigin } from '../../lake/raw-days.ts'
 
-/** A page. Its rows are null if they are known: they landed before */
+/** A page. Its rows are null if they landed before. */
 export type Page = Pick<UsersPage, 'rows' | 'sum'>
 
 /**
