@@ -1,7 +1,8 @@
 import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { landSpool } from '../../src/extract/entities/hooks.ts'
+import { IntervalRecorder } from '../../src/extract/land/interval-recorder.ts'
 import { dayOf, parseDay } from '../../src/lib/days.ts'
 import { rawFolder } from '../../src/lake/layout.ts'
 import { rememberOrganisation } from '../../src/lake/organisations.ts'
@@ -81,6 +82,18 @@ describe('recorded hook events', () => {
       ) as string,
     ])
     expect(idsOf((await landed(data, 'hook_events', 'default'))['2026-03-09'])).toEqual(['b'])
+  })
+
+  it('laws 1 and 3: stay in the spool when a run is killed while it lands them', async () => {
+    const data = await temporaryFolder()
+    await spool(data, { at: '2026-03-09T01:00:00.000Z', id: 'a' })
+    const killed = vi.spyOn(IntervalRecorder.prototype, 'landed').mockRejectedValueOnce('killed')
+    await expect(land(data)).rejects.toBe('killed')
+    killed.mockRestore()
+    expect(await readdir(join(data, SPOOL))).toHaveLength(1)
+    await land(data)
+    expect(idsOf((await landed(data, 'hook_events', 'default'))['2026-03-09'])).toEqual(['a'])
+    expect(await readdir(join(data, SPOOL))).toEqual([])
   })
 
   it('wait in the spool while their organisation is not known, and land once it is', async () => {
