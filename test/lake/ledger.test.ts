@@ -139,6 +139,29 @@ describe('the ledger', () => {
     expect((await LedgerFile.read(data, 'o')).size).toBe(2)
   })
 
+  it.each([
+    ['a crash cut off its last line', '{"resource":"users","da'],
+    ['a line is damaged', '}{ of another file\n'],
+    ['it has grown long', '\n'.repeat(10_001)],
+  ])(
+    'still knows which version of a day is missing when it is rewritten because %s',
+    async (_, more) => {
+      const data = await temporaryFolder()
+      const ledger = await LedgerFile.open(data, 'o', neverWarned)
+      await ledger.record([landed(0), landed(1)])
+      await ledger.forget([landed(0)])
+      await appendFile(journalPath(data, 'o'), more)
+      await LedgerFile.open(data, 'o', () => undefined)
+      const rewritten = await readFile(journalPath(data, 'o'), 'utf8')
+      expect(rewritten.trim().split('\n')).toHaveLength(2)
+      const { intervals, forgotten } = await LedgerFile.open(data, 'o', neverWarned)
+      expect([...intervals.values()]).toEqual([landed(1)])
+      expect([...forgotten.values()]).toEqual([
+        { ...keyOf(landed(0)), status: 'missing', file: 'f.parquet' },
+      ])
+    },
+  )
+
   it('is rewritten without losing a state when its journal has grown long', async () => {
     const data = await temporaryFolder()
     const ledger = await LedgerFile.open(data, 'o', neverWarned)

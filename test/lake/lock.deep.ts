@@ -7,6 +7,8 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { LedgerFile } from '../../src/lake/ledger.ts'
+import { HISTORY_START } from '../../src/lib/days.ts'
 import { LockedError } from '../../src/lib/errors.ts'
 import { writeAtomic } from '../../src/lib/files.ts'
 import { leaseStatus, lock, type LeaseOptions } from '../../src/lib/lock.ts'
@@ -267,6 +269,21 @@ describe('the holder of a lost lease', () => {
     expect(await readdir(join(data, 'lake'))).toEqual(['day.parquet'])
     await lease.release()
     expect(await readFile(path, 'utf8')).toContain('"old"')
+  })
+
+  it('law 12: records nothing more in the ledger', async () => {
+    const { data, path, lease } = await holder()
+    const ledger = await LedgerFile.open(data, 'o', (message) => expect.fail(message))
+    const day = HISTORY_START
+    await ledger.forget([{ resource: 'users', day, file: 'before.parquet' }])
+    const journal = join(data, 'state', 'ledger', 'o.ndjson')
+    const before = await readFile(journal, 'utf8')
+    await leaveLease(path, ELSEWHERE)
+    await expect(
+      ledger.forget([{ resource: 'users', day, file: 'after.parquet' }]),
+    ).rejects.toThrow(LockedError)
+    expect(await readFile(journal, 'utf8')).toBe(before)
+    await lease.release()
   })
 
   it.each([
