@@ -1,4 +1,4 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -78,6 +78,11 @@ function killedAfter(world: TestWorld, pages: number): TestWorld {
     if (left === 0) throw new Error('killed')
   }
   return { ...world, emit }
+}
+
+async function newestIn(data: string): Promise<string> {
+  const folder = rawFolder(data, 'o', 'users', DAY)
+  return join(folder, versionsIn(folder).at(-1) ?? 'none')
 }
 
 /** The interval of the day without times, and its rows. */
@@ -247,6 +252,41 @@ describe('a day whose pages have landed before', () => {
     expect(rows).toEqual(((await stateOf(without)) as { rows: unknown }).rows)
     expect(rows).toContainEqual(['g', 8, 4, 0])
   })
+
+  it.each([
+    ['their record is gone', (data: string) => rm(recordOf(data))],
+    ['their file is damaged', async (data: string) => truncate(await newestIn(data), 9)],
+    [
+      'another version has landed',
+      async (data: string, restate: () => Promise<unknown>) => {
+        const path = join(data, 'state', 'parts', `o-users-${DAY}.pages`)
+        const buffer = await readFile(path)
+        await rm(path)
+        await restate()
+        await writeFile(path, buffer)
+      },
+    ],
+  ])(
+    'law 1: starts a recheck that was interrupted after known pages again when %s',
+    async (_, change) => {
+      const { paged, serve } = await platform()
+      serve(FOUR)
+      const data = await temporaryFolder()
+      await recheck(paged, data)
+      const killed = recheck(paged, data, killedAfter(paged.worldAt(), 2))
+      await expect(killed).rejects.toThrow('killed')
+      await change(data, () => {
+        serve([[['a', 2]], ...FOUR.slice(1)])
+        return recheck(paged, data)
+      })
+      serve(FOUR)
+      expect((await recheck(paged, data)).result).toMatchObject({ failed: 0 })
+      expect(paged.cursors()).toEqual(['', '1', '2', '3'])
+      expect(await usersIn(data, DAY)).toEqual(
+        FOUR.flatMap((rows, page) => rows.map((row, at) => [...row, page + 1, at])),
+      )
+    },
+  )
 
   it.each([1, 2])(
     'law 3: that shrank to two of its pages lands as such if the run is killed after page %i',
