@@ -80,7 +80,7 @@ function killedAfter(world: TestWorld, pages: number): TestWorld {
   return { ...world, emit }
 }
 
-async function newestIn(data: string): Promise<string> {
+function newestIn(data: string): string {
   const folder = rawFolder(data, 'o', 'users', DAY)
   return join(folder, versionsIn(folder).at(-1) ?? 'none')
 }
@@ -255,7 +255,7 @@ describe('a day whose pages have landed before', () => {
 
   it.each([
     ['their record is gone', (data: string) => rm(recordOf(data))],
-    ['their file is damaged', async (data: string) => truncate(await newestIn(data), 9)],
+    ['their file is damaged', (data: string) => truncate(newestIn(data), 9)],
     [
       'another version has landed',
       async (data: string, restate: () => Promise<unknown>) => {

@@ -1,8 +1,9 @@
 import { describe, expect, it, vi } from 'vitest'
 import { IntervalRecorder } from '../../src/extract/land/interval-recorder.ts'
 import { RESOURCES } from '../../src/lake/resources.ts'
+import type { Day } from '../../src/lib/days.ts'
 import { DeferredError } from '../../src/lib/errors.ts'
-import { temporaryFolder } from '../support/helpers.ts'
+import { sendJson, temporaryFolder } from '../support/helpers.ts'
 import { LAST_DAY, pagedPlatform, refuse, usersIn, type Paged } from './paged.ts'
 import { ledgerOf, syncFrom } from './platform.ts'
 
@@ -36,6 +37,14 @@ function requestsOfCheck(paged: Paged): number {
 
 const sync = (paged: Paged, data: string, only?: readonly string[], at?: string) =>
   syncFrom(paged.url, data, { world: paged.worldAt(at), ...(only === undefined ? {} : { only }) })
+
+/** Fetches the last day with its totals, whether or not it is due. */
+async function refetch(paged: Paged, data: string, at?: string): Promise<void> {
+  const resources = RESOURCES.filter(({ name }) => [...TOTALS, 'users'].includes(name))
+  const within = { first: LAST_DAY as Day, last: LAST_DAY as Day }
+  const plan = { resources, within, refetch: true }
+  await syncFrom(paged.url, data, { world: paged.worldAt(at), plan })
+}
 
 async function unverified(data: string): Promise<string[]> {
   const intervals = [...(await ledgerOf(data, 'o')).values()]
@@ -223,6 +232,43 @@ describe('the consistency check', () => {
     expect(again.result).toMatchObject({ failed: 0 })
     expect(paged.cursors()).toEqual([])
     expect(await unverified(data)).toEqual([])
+  })
+
+  it('law 9: is still to be made when the same users come again and totals fail again', async () => {
+    const [paged, data] = [await platform(), await temporaryFolder()]
+    let isPaginated = false
+    paged.disturb = ({ endpoint }, response) => {
+      isPaginated ||= endpoint === 'users'
+      return isPaginated && endpoint === 'productivity' && refuse(response, 500)
+    }
+    await sync(paged, data)
+    const open = await unverified(data)
+    expect(open).toContain(LAST_DAY)
+    isPaginated = false
+    paged.forget()
+    await refetch(paged, data)
+    expect(paged.cursors(LAST_DAY)).toEqual(['', 'u2', 'u4'])
+    expect(await unverified(data)).toEqual(open)
+  })
+
+  it('law 9: is still to be made when totals come back empty and are to be confirmed', async () => {
+    const [paged, data] = [await platform(), await temporaryFolder()]
+    await sync(paged, data)
+    const at = '2026-03-10T06:00:00Z'
+    let isPaginated = false
+    paged.n = 2
+    paged.disturb = ({ endpoint }, response) => {
+      isPaginated ||= endpoint === 'users'
+      if (!isPaginated || endpoint !== 'productivity') return false
+      const empty = { data: [], meta: { org_id: 'o' } }
+      sendJson(response, 200, empty, { date: new Date(at).toUTCString() })
+      return true
+    }
+    await refetch(paged, data, at)
+    const total = (await ledgerOf(data, 'o')).get(`productivity/${LAST_DAY}`)
+    expect(total).toMatchObject({ versions: 2, rowCount: 1, error: null })
+    expect(total?.suspect).toBeDefined()
+    expect(await unverified(data)).toEqual([LAST_DAY])
   })
 
   it('fetches totals even when only users are selected', async () => {
