@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { ApiError, RefusedError } from '../../src/client/index.ts'
-import { failureOf, onPlatform } from './support.ts'
+import { failureOf, onPlatform, onServer } from './support.ts'
 
 const DAY = 86_400_000
+
+/** Objects that JSON.stringify would spell in another way than they are served. */
+const ODD = ['{ "limit":1e3 ,"big":9007199254740993}', '{"name":"\\u00e9\\/", "name":"\\t"}']
 
 describe('client.controls', () => {
   it('page() fetches one page of the requested size, with settings as objects', async () => {
@@ -36,10 +39,15 @@ describe('client.controls', () => {
   })
 
   it('fetchPage() gives each revision byte for byte as served', async () => {
-    const { client } = await onPlatform()
+    const served = ODD.map((text) => `{"revision":1, ${text.slice(1)}`)
+    const { client } = await onServer((_, response) => {
+      const body = `{"changes":[${served.join(' , ')}],"pagination":{"hasMore":false}}`
+      response.writeHead(200, { 'x-request-id': 'req_1' }).end(body)
+    })
     const { value, items, requestId } = await client.controls.fetchPage({ limit: 2 })
-    expect(items.map(({ text }) => text)).toEqual(value.changes.map((each) => JSON.stringify(each)))
-    expect(requestId).toMatch(/^req_/)
+    expect(items.map(({ text }) => text)).toEqual(served)
+    expect(value.changes).toEqual(served.map((text) => JSON.parse(text) as unknown))
+    expect(requestId).toBe('req_1')
   })
 })
 
@@ -69,9 +77,11 @@ describe('client.limits', () => {
   })
 
   it('fetch() gives one item byte for byte as served', async () => {
-    const { client } = await onPlatform()
+    const [text = ''] = ODD
+    const { client } = await onServer((_, response) => void response.end(text))
     const { value, items } = await client.limits.fetch()
-    expect(items.map(({ text }) => text)).toEqual([JSON.stringify(value)])
+    expect(items.map((item) => item.text)).toEqual([text])
+    expect(value).toEqual(JSON.parse(text))
   })
 
   it.each(['member', 'guest'] as const)('setGlobal() is refused for a %s', async (role) => {
@@ -162,14 +172,22 @@ describe('client.computers', () => {
     expect(await failureOf(client.computers.get(id))).toMatchObject({ status: 404 })
   })
 
-  it('metrics() takes a start, and fetchMetrics() gives each sample byte for byte as served', async () => {
+  it('metrics() and fetchMetrics() take a start', async () => {
     const { client } = await onPlatform()
     const id = (await client.computers.list())[0]?.id ?? ''
     expect(await client.computers.metrics(id)).toHaveLength(288)
     const start = '2026-03-20T13:30:00.000+02:00'
-    const { value, items } = await client.computers.fetchMetrics(id, { start })
-    expect(value).toHaveLength(6)
-    expect(items.map(({ text }) => text)).toEqual(value.map((sample) => JSON.stringify(sample)))
+    expect(await client.computers.metrics(id, { start })).toHaveLength(6)
+    expect((await client.computers.fetchMetrics(id, { start })).value).toHaveLength(6)
+  })
+
+  it('fetchMetrics() gives each sample byte for byte as served', async () => {
+    const { client } = await onServer((_, response) => {
+      response.end(`[ ${ODD.join(' , ')}]`)
+    })
+    const { value, items } = await client.computers.fetchMetrics('c')
+    expect(items.map(({ text }) => text)).toEqual(ODD)
+    expect(value).toEqual(ODD.map((text) => JSON.parse(text) as unknown))
   })
 
   it.each([
@@ -238,14 +256,22 @@ describe('client.sessions', () => {
     expect(failure.message).toContain('not enabled')
   })
 
-  it('fetchMessage() gives each message byte for byte as served', async () => {
+  it('fetchMessage() gives a message byte for byte as served', async () => {
+    const [text = ''] = ODD
+    const { client } = await onServer((_, response) => void response.end(text))
+    const { value, items } = await client.sessions.fetchMessage('s', 'm')
+    expect(items.map((item) => item.text)).toEqual([text])
+    expect(value).toEqual(JSON.parse(text))
+  })
+
+  it('message() reads each message, also of a session on a given computer', async () => {
     const { client, emulator } = await onPlatform()
     const id = emulator.sessionIds()[2] ?? ''
     const computerId = (await client.sessions.get(id)).computerId ?? ''
     for (const messageId of emulator.messageIds(id)) {
-      const { value, items } = await client.sessions.fetchMessage(id, messageId)
-      expect(items[0]?.text).toBe(JSON.stringify(value))
-      expect(await client.sessions.message(id, messageId, { computerId })).toEqual(value)
+      const message = await client.sessions.message(id, messageId)
+      expect(message.id).toBe(messageId)
+      expect(await client.sessions.message(id, messageId, { computerId })).toEqual(message)
     }
   })
 
