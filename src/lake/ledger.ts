@@ -121,7 +121,10 @@ export class LedgerFile {
   readonly warn: Warn
   readonly #journal: Journal
   #pending: string[] = []
-  #writing: Promise<void> | undefined
+  /** The flush that will write the pending lines. */
+  #next: Promise<void> | undefined
+  /** The end of the last flush, whether or not it failed. */
+  #last: Promise<void> = Promise.resolve()
   /** Prefix of the next append: a line break if the last line was cut off. */
   #opening: '' | '\n' = ''
 
@@ -180,28 +183,27 @@ export class LedgerFile {
     await this.#write()
   }
 
-  async #write(): Promise<void> {
-    this.#writing ??= this.#flush()
-    await this.#writing
-    if (this.#pending.length > 0) await this.#write()
+  /** Writes that arrive during a flush share the next one. */
+  #write(): Promise<void> {
+    if (this.#next === undefined) {
+      this.#next = this.#last.then(() => this.#flush())
+      this.#last = this.#next.catch(() => undefined)
+    }
+    return this.#next
   }
 
-  /** Writes that arrive during a flush share the next one. */
   async #flush(): Promise<void> {
-    try {
-      const lines = this.#pending
-      this.#pending = []
-      const { path } = this.#journal
-      mkdirSync(dirname(path), { recursive: true })
-      const opening = this.#opening
-      confirmLease(path)
-      this.#opening = '\n' // until the append completes: a full disk may cut it off
-      appendFileSync(path, opening + lines.join(''))
-      this.#opening = ''
-      await syncFile(path)
-    } finally {
-      this.#writing = undefined
-    }
+    this.#next = undefined
+    const lines = this.#pending
+    this.#pending = []
+    const { path } = this.#journal
+    mkdirSync(dirname(path), { recursive: true })
+    const opening = this.#opening
+    confirmLease(path)
+    this.#opening = '\n' // until the append completes: a full disk may cut it off
+    appendFileSync(path, opening + lines.join(''))
+    this.#opening = ''
+    await syncFile(path)
   }
 }
 

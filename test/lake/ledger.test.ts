@@ -1,7 +1,9 @@
+import fs from 'node:fs'
 import { appendFile, readFile } from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { HISTORY_START, addDays } from '../../src/lib/days.ts'
 import { writeAtomic } from '../../src/lib/files.ts'
 import {
@@ -62,6 +64,24 @@ describe('the ledger', () => {
     const ledger = await LedgerFile.open(data, 'o', neverWarned)
     await Promise.all(Array.from({ length: 200 }, (_, index) => ledger.record([landed(index)])))
     expect((await LedgerFile.read(data, 'o')).size).toBe(200)
+  })
+
+  it('fails every record whose line is not written, also of those that share a write', async () => {
+    const data = await temporaryFolder()
+    const ledger = await LedgerFile.open(data, 'o', neverWarned)
+    const writing = ledger.record([landed(0)])
+    await Promise.resolve() // it is being synced: the next two wait for it, and share a write
+    vi.spyOn(fs, 'appendFileSync').mockImplementation(() => {
+      throw new Error('the disk is full')
+    })
+    syncBuiltinESMExports()
+    const others = await Promise.allSettled([1, 2].map((day) => ledger.record([landed(day)])))
+    vi.restoreAllMocks()
+    syncBuiltinESMExports()
+    await writing
+    expect(others.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    await ledger.record([landed(3)])
+    expect([...(await LedgerFile.read(data, 'o')).values()]).toEqual([landed(0), landed(3)])
   })
 
   it('ignores a line that a crash cut off, and appends after it', async () => {

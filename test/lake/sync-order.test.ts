@@ -8,6 +8,8 @@ import { temporaryFolder } from '../support/helpers.ts'
 
 const run = promisify(execFile)
 
+const JOURNAL = 'state/ledger/o.ndjson'
+
 /**
  * What a script does on the disk, in order. It is a process of its own, because modules hold the
  * function that syncs from their beginning; `folder` and `load` are given.
@@ -70,5 +72,21 @@ it('law 3: what the ledger records is synced before it counts as recorded', asyn
     const { LedgerFile } = await load('/lake/ledger.js')
     const ledger = await LedgerFile.open(folder, 'o', console.error)
     await ledger.forget([{ resource: 'users', day: '2026-03-09', file: null }])`)
-  expect(order).toEqual(['append state/ledger/o.ndjson', 'sync state/ledger/o.ndjson'])
+  expect(order).toEqual([`append ${JOURNAL}`, `sync ${JOURNAL}`])
+})
+
+it('law 3: lines that share a write are synced before any of them counts as recorded', async () => {
+  const order = await orderOf(`
+    const { LedgerFile } = await load('/lake/ledger.js')
+    const ledger = await LedgerFile.open(folder, 'o', console.error)
+    const record = async (day) => {
+      await ledger.forget([{ resource: 'users', day, file: null }])
+      return recorded(folder).at(-1)
+    }
+    const first = record('2026-03-01')
+    await null // it is being synced: the next two wait for it, and share a write
+    for (const end of await Promise.all([record('2026-03-02'), record('2026-03-03')]))
+      if (!end.startsWith('sync ')) throw new Error('recorded before that: ' + end)
+    await first`)
+  expect(order).toEqual(['append', 'sync', 'append', 'sync'].map((each) => `${each} ${JOURNAL}`))
 })
