@@ -154,7 +154,7 @@ export const RULES: Readonly<Record<string, readonly Rule[]>> = {
     rule(
       'metrics: `start` is the start of the range',
       CLIENT,
-      'client.computers › metrics() takes a start, and fetchMetrics() gives each sample byte for byte as served',
+      'client.computers › metrics() and fetchMetrics() take a start',
     ),
   ],
   Authentication: [
