@@ -34,7 +34,7 @@ async function stage() {
   return { ledger, nextRun }
 }
 
-it('an old day that is refused, and answered later in the run, was not refused', async () => {
+it('an old day that is refused and then answered in one run does not count as refused', async () => {
   const { ledger, nextRun } = await stage()
   const recorder = nextRun()
   await recorder.failed('tokens', [OLD], refusal)
