@@ -68,7 +68,7 @@ describe('law 12: two hosts on one volume', () => {
     expect(JSON.parse(status.out)).toMatchObject({ running: { host: 'a', state: 'alive' } })
     const { code, out, err } = await command(SYNC, on('b', 60))
     expect([code, out]).toEqual([0, expect.stringMatching(/users .* 9\n/)])
-    expect(err).toMatch(/held by run \S+ \(process \d+ on a, .*waiting up to 120 s/)
+    expect(err).toMatch(/in use by run \S+ \(process \d+ on a, .*waiting up to 120 s/)
     expect(err).toContain('the last run was killed')
     expect(await readdir(join(data, 'state'))).not.toContain('lock')
   })
