@@ -15,45 +15,46 @@ KEPT=(lake quarantine runs published snapshots state warehouse.duckdb)
 LEFT_OUT=(state/lock 'state/lock.*' state/redaction.key 'state/hooks/sender.lock*'
   state/failed state/verify state/as-of '.*.part' '.*.part.wal')
 
-# Fails unless the platform says that the repository is private: its caches and artifacts hold
-# personal data. Asked for each night, because the event of a schedule does not tell.
-require_private() {
-  node --input-type=module <<'JS'
+# The answer of GitHub's API about this repository, at a path below it. Fails if there is none.
+github_api() {
+  node --input-type=module - "$1" 2>/dev/null <<'JS'
 const { GITHUB_API_URL, GITHUB_REPOSITORY, GITHUB_TOKEN } = process.env
-const refuse = (why) => {
-  console.log(`::error title=agent-warehouse::refused: ${why}. The caches and artifacts of this workflow hold personal data.`)
-  process.exit(1)
-}
-const url = `${GITHUB_API_URL}/repos/${GITHUB_REPOSITORY}`
 const headers = { authorization: `Bearer ${GITHUB_TOKEN}`, accept: 'application/vnd.github+json' }
 const signal = AbortSignal.timeout(30_000)
-const repository = await fetch(url, { headers, signal })
-  .then((response) => (response.ok ? response.json() : null))
-  .catch(() => null)
-if (repository === null) refuse('it is not known whether this repository is private')
-if (repository.private !== true || repository.visibility === 'public')
-  refuse('this repository is not private')
+const url = `${GITHUB_API_URL}/repos/${GITHUB_REPOSITORY}${process.argv[2]}`
+const response = await fetch(url, { headers, signal })
+if (!response.ok) process.exit(1)
+console.log(JSON.stringify(await response.json()))
 JS
 }
 
+# A field of the JSON object on standard input, as JSON.
+field() {
+  node -p "JSON.stringify(JSON.parse(require('fs').readFileSync(0))['$1'])"
+}
+
+# Fails unless GitHub says that the repository is private: its caches and artifacts contain personal
+# data. Asked every night, because the event of a schedule does not say it.
+require_private() {
+  local answer
+  answer=$(github_api '') || refuse 'it is not known whether this repository is private'
+  [ "$(field private <<<"$answer")" = true ] || refuse 'this repository is not private'
+  [ "$(field visibility <<<"$answer")" != '"public"' ] || refuse 'this repository is not private'
+}
+
+refuse() {
+  fail "refused: $1. The caches and artifacts of this workflow contain personal data."
+}
+
 # The cache reports a failed download as a miss. An archive of this night alone would then become the
-# newest one, and every later night would continue from it.
+# newest one, and every later night would continue from it. Only archives of this branch count,
+# because those of another one are not restored.
 require_no_archive() {
-  node --input-type=module <<'JS'
-const { GITHUB_API_URL, GITHUB_REF, GITHUB_REPOSITORY, GITHUB_TOKEN } = process.env
-// only of this branch: the archive of another one is not restored
-const query = `key=agent-warehouse-archive-&ref=${encodeURIComponent(GITHUB_REF)}`
-const url = `${GITHUB_API_URL}/repos/${GITHUB_REPOSITORY}/actions/caches?${query}`
-const headers = { authorization: `Bearer ${GITHUB_TOKEN}`, accept: 'application/vnd.github+json' }
-const signal = AbortSignal.timeout(30_000)
-const caches = await fetch(url, { headers, signal })
-  .then((response) => (response.ok ? response.json() : null))
-  .catch(() => null)
-if (caches?.total_count === 0) process.exit(0)
-const why = caches === null ? 'it is not known whether there is one' : 'there is one'
-console.log(`::error title=agent-warehouse::no archive was restored, but ${why}: run the workflow again. To begin from nothing, delete the archives under Actions, Caches.`)
-process.exit(1)
-JS
+  local ref answer again='run the workflow again. To begin from nothing, delete the archives under Actions, Caches.'
+  ref=$(node -p 'encodeURIComponent(process.env.GITHUB_REF)')
+  answer=$(github_api "/actions/caches?key=agent-warehouse-archive-&ref=$ref") ||
+    fail "no archive was restored, and it is not known whether there is one: $again"
+  [ "$(field total_count <<<"$answer")" = 0 ] || fail "no archive was restored, but there is one: $again"
 }
 
 # Puts the last archive into the data folder: only the folders of KEPT, so no tracked file is replaced.

@@ -14,7 +14,10 @@ const KEY = '5e'.repeat(32)
 const ARCHIVES = '/actions/caches?key=agent-warehouse-archive-&ref=refs%2Fheads%2Fmain'
 
 /** A platform, the API's answer about the repository, and a runner with its secrets. */
-export async function stage(repository: object | null = { private: true, visibility: 'private' }) {
+export async function stage(
+  repository: object | null = { private: true, visibility: 'private' },
+  caches: object | null = {},
+) {
   const platform = await startFaultyPlatform({
     now: () => Date.parse('2026-01-20T05:00:00Z'),
     users: 3,
@@ -22,7 +25,7 @@ export async function stage(repository: object | null = { private: true, visibil
   const runner = await startRunner()
   const github = await testServer(({ url = '', headers }, response) => {
     const isCaches = url.endsWith(ARCHIVES)
-    const answer = isCaches ? { total_count: runner.archives() } : repository
+    const answer = isCaches ? caches && { total_count: runner.archives(), ...caches } : repository
     const isKnown = headers.authorization === 'Bearer ghs_token'
     sendJson(response, isKnown && answer !== null ? 200 : 404, answer ?? {})
   })

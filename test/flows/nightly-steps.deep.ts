@@ -46,6 +46,13 @@ describe('the steps of the nightly workflow', () => {
     expect((await night({ ...options, prepare })).conclusion).toBe('success')
   })
 
+  it('refuses to begin from nothing when the API does not say whether there is an archive', async () => {
+    const { night, options } = await stage({ private: true }, null)
+    const { outcomes, log } = await night(options)
+    expect(Object.keys(outcomes).at(-1)).toBe('Unpack')
+    expect(commandsIn(log)).toEqual([expect.stringMatching(/^::error .*it is not known whether/)])
+  })
+
   it('law 11: runs no log command from the text of a server, and keeps that text inside its block of the summary', async () => {
     const { night, options } = await stage()
     const hostile = [

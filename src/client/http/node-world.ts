@@ -37,29 +37,27 @@ export function proxyOf(environment: Environment = process.env): ProxyOptions {
 function addressOfProxy(text: string): string {
   if (text === '') return ''
   const address = text.includes('://') ? text : `http://${text}`
-  if (/^https?:\/\//i.test(address) && URL.canParse(address) && isDecodable(address)) return address
+  try {
+    loginOf(address)
+    if (/^https?:\/\//i.test(address)) return address
+  } catch {
+    // not an address, or not a login that can be decoded
+  }
   throw new UsageError('HTTPS_PROXY is not the address of a proxy', {
     hint: 'For example http://user:password@proxy.example.com:3128; http and https are supported, and a % in the password is written as %25.',
   })
 }
 
-function isDecodable(address: string): boolean {
+/**
+ * The login in the address of a proxy, which undici ignores for a user without a password.
+ *
+ * @throws TypeError for what is no address, URIError for a login that cannot be decoded.
+ */
+function loginOf(address: string): { readonly token?: string } {
   const { username, password } = new URL(address)
-  try {
-    decodeURIComponent(`${username}:${password}`)
-    return true
-  } catch {
-    return false
-  }
-}
-
-/** The login for the proxy: undici sends none for a user without a password. */
-function loginOf({ httpsProxy }: ProxyOptions): string | undefined {
-  if (httpsProxy === '') return undefined
-  const { username, password } = new URL(httpsProxy)
-  if (username === '' && password === '') return undefined
+  if (username === '' && password === '') return {}
   const login = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
-  return `Basic ${Buffer.from(login).toString('base64')}`
+  return { token: `Basic ${Buffer.from(login).toString('base64')}` }
 }
 
 const DECODERS: Readonly<Record<string, () => Transform>> = {
@@ -86,12 +84,11 @@ export function createHttp(proxy: ProxyOptions = NO_PROXY): {
   fetch: World['fetch']
   close: () => Promise<void>
 } {
-  const token = loginOf(proxy)
   const agent = new EnvHttpProxyAgent({
     keepAliveTimeout: 10_000,
     connect: { timeout: CONNECT_MS },
     clientFactory: tunnelsTo,
-    ...(token === undefined ? {} : { token }),
+    ...(proxy.httpsProxy === '' ? {} : loginOf(proxy.httpsProxy)),
     httpProxy: '', // plain http is for loopback addresses: a proxy would read the key
     ...proxy,
   })
