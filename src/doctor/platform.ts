@@ -1,5 +1,6 @@
 import { ApiError, ApiClient, RefusedError } from '../client/index.ts'
 import type { OrganisationConfig } from '../config/config.ts'
+import { explainedFault } from '../lib/disk.ts'
 import { DeferredError, ExitCode, messageOf } from '../lib/errors.ts'
 import type { World } from '../lib/world.ts'
 import {
@@ -45,8 +46,13 @@ export async function checkPlatform(
     },
     world,
   )
+  let known: KnownOrganisation | undefined
   try {
-    const known = (await readOrganisations(dataFolder)).get(organisation.name)
+    known = (await readOrganisations(dataFolder)).get(organisation.name)
+  } catch (error) {
+    return [failure('organisation', explainedFault(error), ExitCode.usage)]
+  }
+  try {
     const identity = await identifyOrganisation(client, world, known)
     return [
       ...answered(organisation),

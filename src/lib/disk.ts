@@ -69,8 +69,9 @@ export function explainedFault(error: unknown): unknown {
 function pathFault(error: unknown): UsageError | undefined {
   if (!(error instanceof Error) || error instanceof AppError || !('path' in error)) return undefined
   const code = codeOf(error)
+  const isNoPath = code === 'ENOTDIR' || code === 'ENAMETOOLONG'
   const isMakingFolder = 'syscall' in error && error.syscall === 'mkdir'
-  if (code === 'ENOTDIR' || (isMakingFolder && (code === 'ENOENT' || code === 'EEXIST'))) {
+  if (isNoPath || (isMakingFolder && (code === 'ENOENT' || code === 'EEXIST'))) {
     return new UsageError(`a folder of the path cannot be used: ${error.message}`, {
       hint: 'Name a path whose folders exist or can be made.',
       cause: error,

@@ -193,6 +193,15 @@ describe('doctor', () => {
     expect(exitCodeOf(findings)).toBe(3)
   })
 
+  it('does not blame the platform for a file of the data folder that cannot be read', async () => {
+    const data = await temporaryFolder()
+    await mkdir(join(data, 'state', 'organisations.json'), { recursive: true })
+    const found = await examined({ data })
+    expect(problems(found)).toEqual(['wrong: organisation', 'warning: warehouse'])
+    const { message } = found.find(({ check }) => check === 'organisation') ?? {}
+    expect(message).toMatch(/organisations\.json is a folder, but must be a file$/)
+  })
+
   it('reports a platform that never answers with exit code 3', async () => {
     let late = 0
     const world = testWorld(NOW)

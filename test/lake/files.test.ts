@@ -118,6 +118,7 @@ describe('a disk error', () => {
 
   it.each([
     ['ENOTDIR', 'lstat'],
+    ['ENAMETOOLONG', 'open'],
     ['ENOENT', 'mkdir'],
     ['EEXIST', 'mkdir'],
   ])('of a path whose folder cannot be used (%s of %s) is wrong configuration', (code, syscall) => {
