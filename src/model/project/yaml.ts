@@ -133,7 +133,7 @@ function withDocs(
       ]),
     )
   }
-  if (typeof value !== 'string' || path.at(-1) !== 'description') return value
+  if (typeof value !== 'string' || path.at(-1) !== 'description' || !TAG.test(value)) return value
   return described(value, blocks, placeOf(...path))
 }
 
