@@ -60,9 +60,38 @@ export function diskFault(error: unknown): AppError | undefined {
   })
 }
 
-/** A disk fault, a refused access or a wrong path as an expected failure; any other error as it is. */
+/**
+ * A disk fault, a refused access, a wrong path, too many open files or a package that cannot be
+ * loaded as an expected failure; any other error as it is.
+ */
 export function explainedFault(error: unknown): unknown {
-  return diskFault(error) ?? pathFault(error) ?? error
+  return diskFault(error) ?? pathFault(error) ?? machineFault(error) ?? error
+}
+
+const MACHINE_FAULTS = [
+  {
+    codes: ['EMFILE', 'ENFILE'],
+    words: /too many open files/i,
+    what: 'too many open files',
+    hint: 'Raise the limit (`ulimit -n 1024`, or LimitNOFILE of the systemd service) and run again: what has landed is kept.',
+  },
+  {
+    codes: ['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND', 'ERR_DLOPEN_FAILED'],
+    words: undefined,
+    what: 'the packages are not complete',
+    hint: 'Install them again on this machine, with the Node.js that runs them: `npm ci`.',
+  },
+] as const
+
+function machineFault(error: unknown): AppError | undefined {
+  if (!(error instanceof Error) || error instanceof AppError) return undefined
+  const code = codeOf(error)
+  const [first = ''] = error.message.split('\n') // below it are the files that load the package
+  const fault = MACHINE_FAULTS.find(
+    ({ codes, words }) => codes.some((each) => each === code) || words?.test(first),
+  )
+  if (fault === undefined) return undefined
+  return new AppError(`${fault.what}: ${first}`, { hint: fault.hint, cause: error })
 }
 
 /** A refused port or connection is none: only errors of files have a path. */

@@ -127,6 +127,38 @@ describe('a disk error', () => {
   })
 
   it.each([
+    ['the code of too many open files', system('EMFILE'), /^too many open files: /, 'ulimit -n'],
+    [
+      "DuckDB's message of too many open files",
+      new Error('IO Error: Cannot open file "a": Too many open files'),
+      /^too many open files: /,
+      'ulimit -n',
+    ],
+    [
+      'a package that is missing',
+      Object.assign(new Error("Cannot find package 'yargs' imported from /a/b.js"), {
+        code: 'ERR_MODULE_NOT_FOUND',
+      }),
+      /^the packages are not complete: Cannot find package 'yargs'/,
+      'npm ci',
+    ],
+    [
+      'a library that cannot be loaded',
+      Object.assign(new Error('libduckdb.so: wrong ELF class'), { code: 'ERR_DLOPEN_FAILED' }),
+      /^the packages are not complete: libduckdb.so/,
+      'npm ci',
+    ],
+  ])('is explained with the next step: %s', (_, error, message, step) => {
+    const fault = explainedFault(error)
+    expect(fault).toMatchObject({
+      exitCode: 1,
+      message: expect.stringMatching(message) as string,
+      hint: expect.stringContaining(step) as string,
+    })
+    expect(explainedFault(fault)).toBe(fault)
+  })
+
+  it.each([
     ['a file that is gone', Object.assign(system('ENOENT'), { path: '/data', syscall: 'open' })],
     ['a refused port', system('EACCES')],
     ['another error of a file', Object.assign(system('EIO'), { path: '/data' })],
