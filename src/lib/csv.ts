@@ -56,7 +56,7 @@ export function utf8Text(bytes: Uint8Array, file: string): string {
     .split(/\r\n|\r|\n/)
   const index = lines.findIndex((line) => !isUtf8(Buffer.from(line, 'latin1')))
   throw new UsageError(`${file}:${index + 1}: the file is not UTF-8`, {
-    hint: 'In a spreadsheet program, save it as "CSV UTF-8".',
+    hint: 'Save it as UTF-8, which spreadsheet programs call "CSV UTF-8".',
   })
 }
 

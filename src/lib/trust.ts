@@ -9,6 +9,7 @@ import {
   type Stats,
 } from 'node:fs'
 import { dirname } from 'node:path'
+import { utf8Text } from './csv.ts'
 import { codeOf, isMissing } from './files.ts'
 
 /** Whether a host is this machine itself. */
@@ -88,7 +89,7 @@ const STICKY = 0o1000
  * The text of a file that decides where keys are sent and which programs run; undefined
  * if there is none.
  *
- * @throws UsageError if other users can write or replace it, or it cannot be read.
+ * @throws UsageError if other users can write or replace it, it is not UTF-8, or it cannot be read.
  */
 export function readTrusted(path: string, what: string): string | undefined {
   let file: number | undefined
@@ -102,7 +103,7 @@ export function readTrusted(path: string, what: string): string | undefined {
       throw new UsageError(`${what} ${path} ${problem.why}`, { hint: problem.fix })
     }
     if (reader !== undefined) refuseReplaceable(path, what, reader)
-    return readFileSync(file, 'utf8')
+    return utf8Text(readFileSync(file), path)
   } catch (cause) {
     if (cause instanceof UsageError) throw cause
     // ENOTDIR: a folder of the path is a file

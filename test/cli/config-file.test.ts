@@ -6,7 +6,9 @@ import { UsageError } from '../../src/lib/errors.ts'
 import { temporaryFolder } from '../support/helpers.ts'
 
 /** The error for a configuration file with this text; `{file}` stands for its path. */
-async function errorFor(text: string): Promise<{ message: string; hint: string | undefined }> {
+async function errorFor(
+  text: string | Uint8Array,
+): Promise<{ message: string; hint: string | undefined }> {
   const folder = await temporaryFolder()
   const file = join(folder, 'agent-warehouse.yaml')
   await writeFile(file, text, { mode: 0o600 })
@@ -22,6 +24,16 @@ async function errorFor(text: string): Promise<{ message: string; hint: string |
 const ACME = 'name: acme, base_url: https://api.example.com, key_env: KEY'
 
 describe('a configuration file', () => {
+  it.each([
+    ['Latin-1', Buffer.from('rate: 5\ndata: caf\u00e9\n', 'latin1'), '{file}:2'],
+    ['UTF-16', Buffer.from('\ufeffrate: 5\n', 'utf16le'), '{file}:1'],
+  ])('in %s is refused, because its names would be others', async (_, bytes, place) => {
+    expect(await errorFor(bytes)).toEqual({
+      message: `${place}: the file is not UTF-8`,
+      hint: 'Save it as UTF-8, which spreadsheet programs call "CSV UTF-8".',
+    })
+  })
+
   it.each([
     ['sk-a-key', '{file}: must be settings in the form name: value'],
     ['rate: true', '{file} rate: must be a number above 0'],

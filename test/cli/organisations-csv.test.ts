@@ -8,10 +8,13 @@ import { temporaryFolder } from '../support/helpers.ts'
 const KEYS = { KEY_A: 'key-of-a', KEY_B: 'key-of-b' }
 
 /** The configuration that names a list with these lines; `{csv}` in an error stands for the list. */
-async function configOf(lines: readonly string[]): Promise<Config> {
+async function configOf(
+  lines: readonly string[],
+  encoding: BufferEncoding = 'utf8',
+): Promise<Config> {
   const folder = await temporaryFolder()
   const csv = join(folder, 'organisations.csv')
-  await writeFile(csv, lines.join('\n'), { mode: 0o600 })
+  await writeFile(csv, lines.join('\n'), { mode: 0o600, encoding })
   const yaml = 'organisations: organisations.csv\n'
   await writeFile(join(folder, 'agent-warehouse.yaml'), yaml, { mode: 0o600 })
   await writeFile(join(folder, 'key'), 'key-in-file\n', { mode: 0o600 })
@@ -24,6 +27,11 @@ async function configOf(lines: readonly string[]): Promise<Config> {
 }
 
 describe('a CSV file of organisations', () => {
+  it('that is not UTF-8 is refused, because two names could become one', async () => {
+    const lines = ['name,base_url,key_env', 'caf\u00e9,https://api.example.com,KEY_A']
+    await expect(configOf(lines, 'latin1')).rejects.toThrow('{csv}:2: the file is not UTF-8')
+  })
+
   it('has a column for each setting, in any order, and paths relative to the file', async () => {
     const config = await configOf([
       'Name;key_env;base_url;app_url;key_file',

@@ -297,7 +297,7 @@ describe('a seed file is refused with its line, and the warehouse stays, because
     [
       'a text that is not UTF-8',
       latin,
-      'teams.csv:3: the file is not UTF-8 | In a spreadsheet program, save it as "CSV UTF-8".',
+      'teams.csv:3: the file is not UTF-8 | Save it as UTF-8, which spreadsheet programs call "CSV UTF-8".',
     ],
     [
       'a text in UTF-16',
