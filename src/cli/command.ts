@@ -178,26 +178,31 @@ export type Entry = readonly [
 type Group = readonly Entry[]
 
 interface Context {
+  readonly argv: readonly string[]
   readonly terminal: Terminal
   /** Collects the names of the parser's options. */
   readonly options: Set<string>
   readonly done: (exitCode: ExitCode) => void
+  /** How many words name the group of the command. @default 0 */
+  readonly depth?: number
 }
 
 /** Adds a command, or a group of commands, to the parser. */
 export function register(parser: Argv, [usage, purpose, what]: Entry, context: Context): Argv {
   const load = async () => (typeof what === 'function' ? what() : what)
+  const depth = (context.depth ?? 0) + 1
   const build = async (sub: Argv): Promise<void> => {
     const loaded = await load()
     if ('options' in loaded) {
       declare(sub, loaded, context)
       return
     }
-    for (const entry of loaded) register(sub, entry, context)
+    for (const entry of loaded) register(sub, entry, { ...context, depth })
     sub.demandCommand(1, `Name a subcommand; ${NAME} ${usage} --help lists them.`)
   }
   return parser.command(usage, purpose, build, async (flags: ArgumentsCamelCase) => {
     const loaded = await load()
+    refuseUnread(flags._.slice(depth))
     if ('options' in loaded) context.done(await execute(loaded, flags, context.terminal))
   })
 }
@@ -209,7 +214,29 @@ export const PARSING = {
   'duplicate-arguments-array': false,
 }
 
-function declare(parser: Argv, command: Command, { terminal, options }: Context): void {
+/** The parser ignores the arguments after `--` that no command reads. @throws UsageError */
+function refuseUnread([first]: readonly (string | number)[]): void {
+  if (first === undefined) return
+  throw new UsageError(`Unknown argument: ${first}`, {
+    hint: 'What follows -- is not read. See --help.',
+  })
+}
+
+/** @throws UsageError for `--dry-run=yes`, which the parser reads as false. */
+function refuseOtherValues({ options }: Command, argv: readonly string[]): void {
+  for (const argument of argv) {
+    const [, name = '', value = ''] = /^--([^=]+)=(.*)$/s.exec(argument) ?? []
+    const option = name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+    const isFlag = option === 'debug' || options[option]?.type === 'boolean'
+    if (!isFlag || ['true', 'false'].includes(value)) continue
+    throw new UsageError(`--${name}: '${value}' is neither true nor false`, {
+      hint: `Write --${name} alone, or leave it out.`,
+    })
+  }
+}
+
+function declare(parser: Argv, command: Command, { argv, terminal, options }: Context): void {
+  refuseOtherValues(command, argv)
   if (repeatableOf(command).length > 0) {
     parser.parserConfiguration({ ...PARSING, 'duplicate-arguments-array': true })
   }

@@ -56,7 +56,7 @@ export async function program(argv: readonly string[], screen: Screen): Promise<
         error ?? wrongArguments(problem ?? 'the arguments could not be parsed', unquoted, options)
       )
     })
-  const context = { terminal, options, done: (code: ExitCode) => void (exitCode = code) }
+  const context = { argv, terminal, options, done: (code: ExitCode) => void (exitCode = code) }
   for (const entry of COMMANDS) register(parser, entry, context)
   try {
     refuseEmpty(argv)

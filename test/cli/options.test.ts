@@ -131,6 +131,42 @@ describe('an empty value, as from an unset shell variable', () => {
   })
 })
 
+describe('a flag', () => {
+  it.each<[string[], string, string]>([
+    [['computers', 'delete', 'a', '--yes', '--dry-run=yes'], '--dry-run', 'yes'],
+    [['computers', 'delete', 'a', '--yes', '--dryRun=1'], '--dryRun', '1'],
+    [['compact', '--dry-run=TRUE'], '--dry-run', 'TRUE'],
+    [['sync', '--refetch=on'], '--refetch', 'on'],
+    [['status', '--debug=yes'], '--debug', 'yes'],
+  ])('with another value than true and false is refused: %j', async (args, flag, value) => {
+    const { run, emulator } = await stage()
+    const { code, out, err } = await run(args)
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(linesOf(err)).toEqual([
+      `agent-warehouse: ${flag}: '${value}' is neither true nor false`,
+      `  Write ${flag} alone, or leave it out.`,
+    ])
+    expect(emulator.requests).toEqual([])
+  })
+})
+
+describe('an argument after --', () => {
+  it.each<[string[], string]>([
+    [['sync', '--', '--from', '2026-02-02'], '--from'],
+    [['computers', 'delete', 'a', '--yes', '--', '--dry-run'], '--dry-run'],
+    [['query', 'select 1', '--', 'a'], 'a'],
+  ])('is refused, because no command reads it: %j', async (args, unread) => {
+    const { run, emulator } = await stage()
+    const { code, out, err } = await run(args)
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(linesOf(err)).toEqual([
+      `agent-warehouse: Unknown argument: ${unread}`,
+      '  What follows -- is not read. See --help.',
+    ])
+    expect(emulator.requests).toEqual([])
+  })
+})
+
 describe('an option that takes a number', () => {
   it.each([
     ['emulate', '--port'],
