@@ -2,9 +2,12 @@ import { createHash, randomUUID } from 'node:crypto'
 import {
   closeSync,
   constants,
+  existsSync,
   fsync,
+  lstatSync,
   mkdirSync,
   openSync,
+  readlinkSync,
   readSync,
   renameSync,
   statSync,
@@ -129,8 +132,17 @@ export function makeFolder(path: string): void {
   try {
     mkdirSync(path)
   } catch (error) {
-    if (!isFolder(path)) throw error // else another process made it meanwhile
+    if (isFolder(path)) return // another process made it meanwhile
+    throw brokenLink(path, error) ?? error
   }
+}
+
+/** The error for a link to nothing, for which the system says only that there is a file. */
+function brokenLink(path: string, cause: unknown): Error | undefined {
+  const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
+  if (!isLink || existsSync(path)) return undefined
+  const message = `${path} is a link to ${readlinkSync(path)}, which does not exist`
+  return Object.assign(new Error(message, { cause }), { code: 'EEXIST', syscall: 'mkdir', path })
 }
 
 function isFolder(path: string): boolean {

@@ -1,4 +1,4 @@
-import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -75,6 +75,21 @@ describe('a file in a folder that cannot be made', () => {
     await expect(writeAtomic(join(file, 'a.html'), '')).rejects.toMatchObject({
       code: 'EEXIST',
       path: file,
+    })
+  })
+})
+
+describe('a link to a folder that does not exist, such as a volume that is not mounted', () => {
+  it('is named with what it points to', async () => {
+    const folder = await temporaryFolder()
+    const [link, volume] = [join(folder, 'data'), join(folder, 'volume')]
+    await symlink(volume, link)
+    const refusal = await writeAtomic(join(link, 'a'), '').catch((error: unknown) => error)
+    expect(explainedFault(refusal)).toMatchObject({
+      exitCode: 2,
+      message: expect.stringContaining(
+        `${link} is a link to ${volume}, which does not exist`,
+      ) as string,
     })
   })
 })
