@@ -1,4 +1,5 @@
-import { stat } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { access, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { z } from 'zod'
 import type { PublishedRecord } from '../lake/published-record.ts'
@@ -14,7 +15,8 @@ import { freshnessOf } from '../lib/days.ts'
  * renames a new file into place, and this reader keeps the old one. Reading ends when the signal
  * aborts.
  *
- * @throws UsageError if there is no file, or it is not a readable database.
+ * @throws UsageError if there is no file, or it is not a readable database; the error of the file
+ *   system if this user may not read it.
  */
 export async function openWarehouse(path: string, signal?: AbortSignal): Promise<Database> {
   const file = await orIfMissing(stat(path), undefined)
@@ -23,6 +25,7 @@ export async function openWarehouse(path: string, signal?: AbortSignal): Promise
       hint: 'Run `agent-warehouse run` first, or `agent-warehouse demo`, which needs no credential.',
     })
   }
+  await access(path, constants.R_OK) // DuckDB's refusal would not say whose step is next
   try {
     const tempDirectory = ownSpillFolder(dirname(path))
     return await Database.open(path, { readOnly: true, tempDirectory, signal })
