@@ -2,9 +2,7 @@ import { lstatSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve, sep } from 'node:path'
 import { FOLDERS, REPORT_FORMATS } from '../config/config.ts'
 import { readOrganisations } from '../lake/organisations.ts'
-import { explainedFault } from '../lib/disk.ts'
-import { AppError, UsageError } from '../lib/errors.ts'
-import { codeOf } from '../lib/files.ts'
+import { UsageError } from '../lib/errors.ts'
 import { size } from '../lib/text.ts'
 import { reportOn, writeDocs } from '../pipeline/serve.ts'
 import { reportPath } from '../serve/report/report.ts'
@@ -37,7 +35,7 @@ export const reportCommand = dataCommand({
     }
     const { bytes, verdicts } = await stoppable((signal) =>
       reportOn(dataFolder, { ...choice, signal }, flags.format, path),
-    ).catch((error: unknown) => refusedAt(path, error))
+    )
     const trusted = Object.entries(verdicts).map(([org, verdict]) => `  ${org}: ${verdict}\n`)
     return {
       json: { path, format: flags.format, bytes, verdicts },
@@ -68,31 +66,13 @@ export const docsCommand = dataCommand({
     const warn = (message: string): void => {
       terminal.err(`${message}\n`)
     }
-    const written = await stoppable((signal) => writeDocs(config, path, warn, signal)).catch(
-      (error: unknown) => refusedAt(path, error),
-    )
+    const written = await stoppable((signal) => writeDocs(config, path, warn, signal))
     return {
       json: { path, ...written },
       text: `The documentation of ${written.models} models is in ${path} (${size(written.bytes)}).\n`,
     }
   },
 })
-
-/** @throws the error; if this user may not write at `path`, with the next step. */
-function refusedAt(path: string, error: unknown): never {
-  const fault = explainedFault(error)
-  if (fault instanceof AppError && isRefusedWrite(path, error)) {
-    fault.hint = 'Name another file with --out.'
-  }
-  throw fault
-}
-
-function isRefusedWrite(path: string, error: unknown): boolean {
-  if (!(error instanceof Error) || !('path' in error) || !('syscall' in error)) return false
-  const isRefused = ['EACCES', 'EPERM', 'EROFS'].includes(codeOf(error) ?? '')
-  const isWrite = error.syscall === 'mkdir' || error.syscall === 'open'
-  return isRefused && isWrite && String(error.path).startsWith(dirname(path))
-}
 
 /** What commands may write in the data folder at a path of the user. */
 const FOR_OUTPUT = ['report', 'docs', 'exports']

@@ -108,7 +108,7 @@ function pathFault(error: unknown): UsageError | undefined {
   }
   if (code !== 'EACCES' && code !== 'EPERM') return undefined
   return new UsageError(`this user may not access a file: ${error.message}`, {
-    hint: 'Fix its permissions, or run as its owner. AGENT_WAREHOUSE_UMASK=027 lets the group read what runs write.',
+    hint: 'Fix its permissions, run as its owner, or name another path. AGENT_WAREHOUSE_UMASK=027 lets the group read what runs write.',
     cause: error,
   })
 }
