@@ -7,8 +7,9 @@ interface Known {
   readonly credits: string
   /** Days that failed. */
   readonly failed?: readonly string[]
-  /** Limits of the users in April. */
+  /** Limits of the users in April, and of another one in March. */
   readonly limits?: readonly (number | null)[]
+  readonly limitInMarch?: number
 }
 
 /** The forecasts of each day from 2026-01-01 to 2026-04-20. */
@@ -16,20 +17,23 @@ async function forecasts({
   credits,
   failed = [],
   limits = [],
+  limitInMarch,
 }: Known): Promise<(day: string) => Row | undefined> {
   const isFailed = `list_contains(${JSON.stringify(failed).replaceAll('"', "'")}, cast(day as varchar))`
   const days = `(select cast(day as date) as day
     from range(date '2026-01-01', date '2026-04-21', interval 1 day) as days (day))`
-  const users = limits.map((limit, index) => `('u${index}', ${limit})`).join(', ')
+  const users = limits.map((limit, index) => `(date '2026-04-01', 'u${index}', ${limit})`)
+  const inMarch = `(date '2026-03-01', 'u', ${limitInMarch ?? null})`
   const rows = await rowsOf('mart_budget_forecast', {
     fct_org_day: `select 'a' as org_id, day as activity_date,
       cast(${credits} as decimal(38, 6)) as billable_tokens from ${days} where not ${isFailed}`,
     'staging.stg_platform__intervals': `select 'a' as org_id, 'tokens' as resource,
       day as activity_date, case when ${isFailed} then 'failed' else 'landed' end as status
       from ${days}`,
-    mart_limit_usage: `select 'a' as org_id, date '2026-04-01' as month_start_date,
-      user_id, cast(effective_limit as bigint) as effective_limit
-      from (values ${users === '' ? "('u', null)" : users}) as limits (user_id, effective_limit)`,
+    mart_limit_usage: `select 'a' as org_id, month_start_date, user_id,
+      cast(effective_limit as bigint) as effective_limit
+      from (values ${[inMarch, ...users].join(', ')})
+        as limits (month_start_date, user_id, effective_limit)`,
   })
   return (day) => rows.find((row) => row['as_of_date'] === day)
 }
@@ -53,11 +57,17 @@ describe('the forecast of equal weeks', () => {
   })
 
   it('gives the day on which the limits of all users together are used up', async () => {
-    const rowOn = await forecasts({ credits: WEEKLY, limits: [700, 500] })
+    const rowOn = await forecasts({ credits: WEEKLY, limits: [700, 440] })
     const dates = ['2026-04-01', '2026-04-16', '2026-04-17', '2026-04-20'].map(
       (day) => rowOn(day)?.['exhaustion_date'],
     )
-    expect(dates).toEqual(['2026-04-16', '2026-04-16', '2026-04-16', '2026-04-16'])
+    expect(dates).toEqual(['2026-04-15', '2026-04-15', '2026-04-15', '2026-04-15'])
+  })
+
+  it('gives no day of the month before, whose limit was used up', async () => {
+    const rowOn = await forecasts({ credits: WEEKLY, limits: [3000], limitInMarch: 100 })
+    const dates = ['2026-03-20', '2026-04-20'].map((day) => rowOn(day)?.['exhaustion_date'])
+    expect(dates).toEqual(['2026-03-02', null])
   })
 
   it.each([
@@ -92,5 +102,15 @@ it('the forecasts of a past month have an error, except that of its last day', a
     forecast_billable_tokens_p50: '2290.000000',
     is_within_band: null,
     absolute_percentage_error: null,
+  })
+})
+
+it('the forecasts of a month without credits have no error', async () => {
+  const rowOn = await forecasts({ credits: 'case when month(day) = 3 then 0 else 100 end' })
+  expect(rowOn('2026-03-25')).toMatchObject({
+    forecast_billable_tokens_p50: '0.000000',
+    actual_billable_tokens: '0.000000',
+    absolute_percentage_error: null,
+    straight_line_error: null,
   })
 })

@@ -85,6 +85,11 @@ describe('the limit of a user', () => {
       [...SPENT, 'global', '2000000', 1.5, true, true],
     ],
     [
+      'is not exceeded by as many credits',
+      { days, limits: [[null, 3 * M, ...FEBRUARY]] },
+      [...SPENT, 'global', '3000000', 1, false, true],
+    ],
+    [
       'of zero is exceeded, and has no share',
       { days, limits: [[null, 0, ...FEBRUARY]] },
       [...SPENT, 'global', '0', null, true, true],
@@ -105,6 +110,28 @@ describe('the limit of a user', () => {
         ],
       },
       [...SPENT, 'global', '6000000', 0.5, false, true],
+    ],
+    [
+      'is the one of the first day, if it was seen on that alone',
+      { days, limits: [[null, 6 * M, '2026-01-20', '2026-02-01']] },
+      [...SPENT, 'global', '6000000', 0.5, false, true],
+    ],
+    [
+      'is the one of the last day, if it was first seen on that',
+      { days, limits: [[null, 6 * M, '2026-02-28', '2026-03-05']] },
+      [...SPENT, 'global', '6000000', 0.5, false, true],
+    ],
+    [
+      'is their own of the last day, although it changed the day after',
+      {
+        days,
+        limits: [
+          [null, 2 * M, '2026-02-10', '2026-03-05'],
+          ['a@x.example', 12 * M, '2026-02-10', '2026-02-28'],
+          ['a@x.example', M, '2026-03-01', '2026-03-05'],
+        ],
+      },
+      [...SPENT, 'user', '12000000', 0.25, false, false],
     ],
     [
       'is unknown when none was seen in the month',
