@@ -64,14 +64,12 @@ describe('the status of a difference', () => {
   })
 
   it('depends on the last 28 days, however many of them were served', async () => {
-    const [first, second] = await statuses(
-      [
-        [1000, 900],
-        [1000, 800],
-      ],
-      29,
-    )
-    expect([first, second]).toEqual(['baseline', 'baseline'])
+    const sides: readonly Side[] = [
+      [1000, 900],
+      [1000, 800],
+    ]
+    expect(await statuses(sides, 28)).toEqual(['baseline', 'changed'])
+    expect(await statuses(sides, 29)).toEqual(['baseline', 'baseline'])
   })
 })
 
@@ -126,6 +124,16 @@ describe('the sides of the check', () => {
     expect(rows.filter((row) => row['check_name'] === check)).toMatchObject([expected])
   })
 
+  it.each([
+    ['2026-02-28', 30 / 100_030],
+    ['2026-03-01', 0],
+  ])('of %s has the calls without a name of 28 days', async (day, actual) => {
+    const [tool_name, invocations] = ["unnest(['(unparsed)', 'Read'])", 'unnest([30, 100000])']
+    const activity_date = `unnest([date '2026-02-01', date '${day}'])`
+    const rows = await sides({ fct_tool_day: { activity_date, tool_name, invocations } })
+    expect(rows.filter((row) => row['activity_date'] === day)).toMatchObject([{ actual }])
+  })
+
   it('are absent when neither side is served', async () => {
     const served = Object.fromEntries(SOURCES.map((name) => [name, {}]))
     expect(await sides(served)).toEqual([])
@@ -163,6 +171,7 @@ function oneDay({ columns }: ModelNode, known: Served[string] | undefined): stri
     const type = name === 'share' ? 'double' : name.endsWith('_name') ? 'string' : 'bigint'
     return `cast(${known?.[name] ?? 'null'} as ${type}) as ${name}`
   })
-  return `select 'org' as org_id, date '2026-02-01' as activity_date, ${metrics.join(', ')}
+  const day = known?.['activity_date'] ?? "date '2026-02-01'"
+  return `select 'org' as org_id, ${day} as activity_date, ${metrics.join(', ')}
     ${known === undefined ? 'where false' : ''}`
 }

@@ -238,6 +238,20 @@ describe('the periods of a user are right for one', () => {
       },
       [[A, 'blue', '2026-02-01', null]],
     ],
+    [
+      'who joins a team on the last day, and another one after it',
+      {
+        ...ALWAYS,
+        teams: [
+          [A, 'red', LAST_DAY],
+          [A, 'blue', '2026-04-01'],
+        ],
+      },
+      [
+        [A, null, '2026-02-01', LAST_DAY],
+        [A, 'red', LAST_DAY, null],
+      ],
+    ],
   ])('%s', async (_, served, expected) => {
     expect(await periods(served)).toEqual(expected)
   })

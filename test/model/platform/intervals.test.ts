@@ -60,6 +60,22 @@ it.each([
   },
 )
 
+it.each([
+  ...['tokens', 'tokens_by_model', 'tools', 'tools_by_name', 'activity', 'activity_by_client'],
+  ...['productivity', 'users'],
+])('a day is neither complete nor final while %s failed', async (resource) => {
+  const fact = "select 'org' as org_id, date '2026-02-01' as activity_date"
+  const facts = ['fct_org_day', 'fct_user_day', 'fct_model_day', 'fct_tool_day', 'fct_client_day']
+  const rows = await rowsOf('dim_date', {
+    ...Object.fromEntries(facts.map((name) => [name, fact])),
+    'staging.stg_platform__intervals': `select 'org' as org_id, *,
+        date '2026-02-01' as activity_date, status = 'landed' as is_settled
+      from (values ('other', 'landed'), ('users', 'landed'), ('tokens', 'landed'),
+        ('${resource}', 'failed')) as intervals (resource, status)`,
+  })
+  expect(rows).toMatchObject([{ is_complete: false, is_final: false }])
+})
+
 it('the days of an organisation begin, end and become final by its own intervals', async () => {
   const days = `from (values ('a', date '2026-02-01'), ('a', date '2026-02-02'),
     ('b', date '2026-02-02'), ('b', date '2026-02-03')) as days (org_id, activity_date)`
