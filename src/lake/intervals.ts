@@ -139,7 +139,7 @@ function fields(row: IntervalRow): object {
 /** What models read of the rows: two texts are equal if no model can tell the rows apart. */
 export function seenByModels(rows: readonly IntervalRow[]): string {
   const seen = rows
-    .filter(({ resource }) => isAnalytics(resource))
+    .filter(({ resource }) => isAnalytics(resource) || resource === 'computers')
     .map(({ orgId, resource, day, status, isSettled, isSuspect, fetchedAt }) => {
       return [orgId, resource, day, status, isSettled && !isSuspect, fetchedAt]
     })

@@ -7,7 +7,7 @@ import {
   type BuildResult,
 } from '../../src/model/index.ts'
 import { Database, literal } from '../../src/lib/duckdb.ts'
-import { intervalRows, writeIntervals } from '../../src/lake/intervals.ts'
+import { entityRows, intervalRows, writeIntervals } from '../../src/lake/intervals.ts'
 import { baseGlob } from '../../src/lake/layout.ts'
 import { LedgerFile } from '../../src/lake/ledger.ts'
 import { packageRoot } from '../../src/lib/package.ts'
@@ -29,7 +29,7 @@ export async function buildLake(
   for (const each of [lake, ...others]) {
     await each.normalize()
     const ledger = await LedgerFile.read(each.data, each.orgId)
-    intervals.push(...intervalRows(each.orgId, ledger, range))
+    intervals.push(...intervalRows(each.orgId, ledger, range), ...entityRows(each.orgId, ledger))
   }
   await using database = await Database.open(':memory:')
   await writeIntervals(database, lake.data, intervals)

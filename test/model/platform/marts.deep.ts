@@ -121,9 +121,16 @@ describe('readiness', () => {
 describe('computers', () => {
   it('are identified by their ids, even when one has the name of a deleted one', async () => {
     const columns = ['computer_id', 'computer_name', 'created_at', 'first_seen_date']
-    expect(await rowsOf('dim_computer', ...columns, 'last_seen_date', 'is_deleted')).toEqual([
-      ['c1', 'box', '2026-01-01 00:00:00+00', '2026-02-02', '2026-02-02', true],
-      ['c2', 'box', '2026-01-01 00:00:00+00', '2026-02-03', '2026-02-05', false],
+    expect(await rowsOf('dim_computer', ...columns, 'last_seen_date')).toEqual([
+      ['c1', 'box', '2026-01-01 00:00:00+00', '2026-02-02', '2026-02-02'],
+      ['c2', 'box', '2026-01-01 00:00:00+00', '2026-02-03', '2026-02-05'],
+    ])
+  })
+
+  it('are deleted after a night that has others, and after one that has none', async () => {
+    expect(await rowsOf('dim_computer', 'computer_id', 'is_deleted')).toEqual([
+      ['c1', true],
+      ['c2', true],
     ])
   })
 

@@ -119,6 +119,7 @@ async function landComputers(lake: Lake): Promise<void> {
     '2026-02-05',
     second([install('done', 1767225620), { name: 'Git' }]),
   )
+  await land(lake, 'computers', '2026-02-06', [])
   const path = '/api/v0/computers/c2/metrics'
   const sample = (minute: number, cpuUsedPct: number): object => ({
     timestamp: `2026-02-03T04:0${minute}:00Z`,

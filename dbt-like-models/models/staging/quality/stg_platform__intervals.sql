@@ -17,7 +17,8 @@ renamed as (
         is_settled and not is_suspect as is_settled,
         fetched_at
     from source
-    where is_analytics
+    -- nothing else says that a night had no computers
+    where is_analytics or resource = 'computers'
 
 )
 
