@@ -141,7 +141,8 @@ export function seenByModels(rows: readonly IntervalRow[]): string {
   const seen = rows
     .filter(({ resource }) => isAnalytics(resource) || resource === 'computers')
     .map(({ orgId, resource, day, status, isSettled, isSuspect, fetchedAt }) => {
-      return [orgId, resource, day, status, isSettled && !isSuspect, fetchedAt]
+      const time = isAnalytics(resource) ? fetchedAt : null
+      return [orgId, resource, day, status, isSettled && !isSuspect, time]
     })
   return JSON.stringify(seen)
 }

@@ -15,7 +15,8 @@ renamed as (
         status,
         -- a recheck of a day with a volume anomaly may confirm other rows
         is_settled and not is_suspect as is_settled,
-        fetched_at
+        -- the time of computers would change with every run
+        case when is_analytics then fetched_at end as fetched_at
     from source
     -- nothing else says that a night had no computers
     where is_analytics or resource = 'computers'
