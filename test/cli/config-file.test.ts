@@ -27,7 +27,7 @@ describe('a configuration file', () => {
   it.each([
     ['Latin-1', Buffer.from('rate: 5\ndata: caf\u00e9\n', 'latin1'), '{file}:2'],
     ['UTF-16', Buffer.from('\ufeffrate: 5\n', 'utf16le'), '{file}:1'],
-  ])('in %s is refused, because its names would be others', async (_, bytes, place) => {
+  ])('in %s is refused, because its names would change', async (_, bytes, place) => {
     expect(await errorFor(bytes)).toEqual({
       message: `${place}: the file is not UTF-8`,
       hint: 'Save it as UTF-8, which spreadsheet programs call "CSV UTF-8".',

@@ -29,8 +29,8 @@ function asReader(args: readonly string[]) {
   return spawnSync(process.execPath, [MAIN, ...args, '--data', stage.data], where)
 }
 
-describe('a user who may only read the data folder', () => {
-  it('is told by report to name another path', () => {
+describe('for a user with read-only access to the data folder,', () => {
+  it('report suggests another path', () => {
     const { status, stderr } = asReader(['report'])
     expect(stderr).toMatch(
       /^agent-warehouse: this user may not access a file: EACCES.* name another path\./s,
@@ -38,7 +38,7 @@ describe('a user who may only read the data folder', () => {
     expect(status).toBe(2)
   })
 
-  it('is told that the warehouse may not be read, not that a program has it open', async () => {
+  it('query says that the user may not read the warehouse, not that a program has it open', async () => {
     await chmod(join(stage.data, 'warehouse.duckdb'), 0o000)
     const { status, stderr } = asReader(['query', 'select 1'])
     await chmod(join(stage.data, 'warehouse.duckdb'), 0o444)

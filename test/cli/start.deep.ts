@@ -27,7 +27,7 @@ const GONE = 'rmdir "$PWD"'
 const ERRORS_TOO = 'exec 2>&1'
 
 describe('a command whose working folder was deleted', () => {
-  it('says so on one line, with the next step', async () => {
+  it('prints one line and the next step', async () => {
     const data = await temporaryFolder()
     expect(await started(`${GONE}; ${ERRORS_TOO}`, ['status', '--data', data])).toBe(
       'agent-warehouse: the folder in which the command was started no longer exists\n' +
@@ -36,7 +36,7 @@ describe('a command whose working folder was deleted', () => {
     )
   })
 
-  it('records an event of an agent nevertheless, if that is hooks run', async () => {
+  it('still records the event of the agent if it is hooks run', async () => {
     const data = await temporaryFolder()
     const event = { hook_event_name: 'Stop', session_id: 'a' }
     const args = ['hooks', 'run', '--data', data]
@@ -47,14 +47,14 @@ describe('a command whose working folder was deleted', () => {
     expect(await namesIn(hookFolders(data).root)).not.toContain('errors.log')
   })
 
-  it('does not disturb the agent, if that is hooks run and its data folder was in it', async () => {
+  it('does not disturb the agent if it is hooks run and the data folder was deleted too', async () => {
     const args = ['hooks', 'run', '--data', 'data']
     expect(await started(`${GONE}; ${ERRORS_TOO}`, args, MAIN, '{}')).toBe('exit code 0\n')
   })
 })
 
 describe('a command that cannot be loaded', () => {
-  it('says on one line that a package is missing, with the next step', async () => {
+  it('names the missing package on one line, with the next step', async () => {
     const copy = await temporaryFolder()
     await cp(join(packageRoot, 'dist'), join(copy, 'dist'), { recursive: true })
     await cp(join(packageRoot, 'package.json'), join(copy, 'package.json'))
@@ -65,7 +65,7 @@ describe('a command that cannot be loaded', () => {
     )
   })
 
-  it('says on one line that there are too many open files, with the next step', async () => {
+  it('prints one line about too many open files, with the next step', async () => {
     expect(await started(`ulimit -n 40; ${ERRORS_TOO}`, ['status'])).toMatch(
       /^agent-warehouse: too many open files: .*\n {2}.*ulimit -n.*\nexit code 1\n$/,
     )

@@ -193,7 +193,7 @@ describe('doctor', () => {
     expect(exitCodeOf(findings)).toBe(3)
   })
 
-  it('does not blame the platform for a file of the data folder that cannot be read', async () => {
+  it('reports a file of the data folder that cannot be read as such, not as a fault of the platform', async () => {
     const data = await temporaryFolder()
     await mkdir(join(data, 'state', 'organisations.json'), { recursive: true })
     const found = await examined({ data })

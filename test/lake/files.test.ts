@@ -80,7 +80,7 @@ describe('a file in a folder that cannot be made', () => {
 })
 
 describe('a link to a folder that does not exist, such as a volume that is not mounted', () => {
-  it('is named with what it points to', async () => {
+  it('is named, and so is its target', async () => {
     const folder = await temporaryFolder()
     const [link, volume] = [join(folder, 'data'), join(folder, 'volume')]
     await symlink(volume, link)

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { daysBetween, parseDay } from '../../src/lib/days.ts'
 import { rowsOf } from './alone.ts'
 
 /** Credits by the number of days before the last day, which is a Tuesday. */
@@ -12,7 +13,8 @@ interface Known {
   readonly active?: number
 }
 
-const LAST = "date '2026-06-30'"
+const LAST_DAY = parseDay('2026-06-30', 'the last day')
+const LAST = `date '${LAST_DAY}'`
 
 /** The same credits in some weeks before a day. */
 function weekly(credits: number, weeks: number, before = 0): Credits {
@@ -37,8 +39,9 @@ async function flagged({ users = {}, org = {}, active = 6 }: Known): Promise<str
       from range(${LAST} - 100, ${LAST} + 1, interval 1 day) as days (day)`,
   })
   return rows.map(({ user_id: user, activity_date: date }) => {
-    const time = typeof date === 'string' ? Date.parse(date) : NaN
-    const day = String((Date.parse('2026-06-30') - time) / 86_400_000)
+    const day = String(
+      daysBetween(parseDay(typeof date === 'string' ? date : '', 'a flagged day'), LAST_DAY),
+    )
     return typeof user === 'string' ? `${user} ${day}` : day
   })
 }
@@ -47,12 +50,12 @@ describe('a day of an organisation is flagged', () => {
   it.each<[what: string, org: Credits, expected: readonly string[]]>([
     ['27 days before the last one', { ...weekly(100, 8, 27), 27: 10_000 }, ['27']],
     ['not 28 days before it', { ...weekly(100, 8, 28), 28: 10_000 }, []],
-    ['by four of its weekdays', { ...weekly(100, 4), 0: 10_000 }, ['0']],
-    ['not by three', { ...weekly(100, 3), 0: 10_000 }, []],
-    ['by the weeks until the eighth before it', { ...weekly(100, 4, 28), 0: 10_000 }, ['0']],
-    ['not by the ninth', { ...weekly(100, 4, 35), 0: 10_000 }, []],
-    ['not by days without credits', { ...weekly(100, 3), 28: 0, 0: 10_000 }, []],
-    ['not by other weekdays', { ...weekly(100, 8, 1), 0: 10_000 }, []],
+    ['after four of its weekdays', { ...weekly(100, 4), 0: 10_000 }, ['0']],
+    ['not after three', { ...weekly(100, 3), 0: 10_000 }, []],
+    ['because of the eight weeks before it', { ...weekly(100, 4, 28), 0: 10_000 }, ['0']],
+    ['not because of a ninth week', { ...weekly(100, 4, 35), 0: 10_000 }, []],
+    ['not because of days without credits', { ...weekly(100, 3), 28: 0, 0: 10_000 }, []],
+    ['not because of other weekdays', { ...weekly(100, 8, 1), 0: 10_000 }, []],
     ['2.7 times above the usual', { ...weekly(100, 8), 0: 273 }, ['0']],
     ['not 2.7 times below it', { ...weekly(100, 8), 0: 36 }, []],
     ['four times below it', { ...weekly(100, 8), 0: 25 }, ['0']],
@@ -73,7 +76,7 @@ describe('a day of an organisation is flagged', () => {
   it.each([
     [6, ['0']],
     [5, []],
-  ])('when it usually has more than five users: %i', async (active, expected) => {
+  ])('only if it usually has more than five users: %i', async (active, expected) => {
     expect(await flagged({ org: { ...weekly(100, 8), 0: 10_000 }, active })).toEqual(expected)
   })
 })
@@ -101,8 +104,8 @@ describe('a day of a user', () => {
     Array.from({ length: count }, () => usual)
 
   it.each<[what: string, usual: number, lasts: readonly number[], expected: readonly string[]]>([
-    ['is flagged by 15 days of users', 100, [M, ...rest(100, 14)], ['u0 0']],
-    ['is not flagged by 14', 100, [M, ...rest(100, 13)], []],
+    ['is flagged if 15 days of users are known', 100, [M, ...rest(100, 14)], ['u0 0']],
+    ['is not flagged if 14 are known', 100, [M, ...rest(100, 13)], []],
     ['above a twentieth of all is flagged', 100, [73_628, 302, ...rest(100, 13)], ['u0 0']],
     ['within a twentieth of all is not', 100, [2726, 302, ...rest(100, 13)], []],
     ['below a twentieth of all is flagged', M, [954, M / 2, ...rest(M, 13)], ['u0 0']],
@@ -118,14 +121,14 @@ describe('a day of a user', () => {
   })
 
   it.each([
-    ['is flagged among five users, who are no peers', [1000, 1000, 1000, 1000, 1000], 5],
+    ['is flagged among five users, too few to be compared', [1000, 1000, 1000, 1000, 1000], 5],
     ['is not flagged among six with the same day', [1000, 1000, 1000, 1000, 1000, 1000], 0],
     ['is not flagged for more than usual when peers have more', [1000, ...rest(M, 6)], 0],
   ])('%s', async (_, lasts, expected) => {
     expect(await flagged({ users: usersOf(lasts, usualUntil) })).toHaveLength(expected)
   })
 
-  it('is not flagged where no user is behind it, nor by days without credits', async () => {
+  it('is not flagged without a user, nor because of days without credits', async () => {
     const users = {
       ...usersOf(rest(100, 9), usualUntil),
       '(unattributed)': usualUntil(10_000),

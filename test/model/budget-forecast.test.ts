@@ -64,7 +64,7 @@ describe('the forecast of equal weeks', () => {
     expect(dates).toEqual(['2026-04-15', '2026-04-15', '2026-04-15', '2026-04-15'])
   })
 
-  it('gives no day of the month before, whose limit was used up', async () => {
+  it('gives no exhaustion date of the month before', async () => {
     const rowOn = await forecasts({ credits: WEEKLY, limits: [3000], limitInMarch: 100 })
     const dates = ['2026-03-20', '2026-04-20'].map((day) => rowOn(day)?.['exhaustion_date'])
     expect(dates).toEqual(['2026-03-02', null])

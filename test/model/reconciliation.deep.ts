@@ -127,7 +127,7 @@ describe('the sides of the check', () => {
   it.each([
     ['2026-02-28', 30 / 100_030],
     ['2026-03-01', 0],
-  ])('of %s has the calls without a name of 28 days', async (day, actual) => {
+  ])('on %s count the unnamed calls of 28 days', async (day, actual) => {
     const [tool_name, invocations] = ["unnest(['(unparsed)', 'Read'])", 'unnest([30, 100000])']
     const activity_date = `unnest([date '2026-02-01', date '${day}'])`
     const rows = await sides({ fct_tool_day: { activity_date, tool_name, invocations } })

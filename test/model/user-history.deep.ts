@@ -239,7 +239,7 @@ describe('the periods of a user are right for one', () => {
       [[A, 'blue', '2026-02-01', null]],
     ],
     [
-      'who joins a team on the last day, and another one after it',
+      'who joins a team on the last day, and another team later',
       {
         ...ALWAYS,
         teams: [

@@ -85,7 +85,7 @@ describe('the limit of a user', () => {
       [...SPENT, 'global', '2000000', 1.5, true, true],
     ],
     [
-      'is not exceeded by as many credits',
+      'is not exceeded by exactly as many credits',
       { days, limits: [[null, 3 * M, ...FEBRUARY]] },
       [...SPENT, 'global', '3000000', 1, false, true],
     ],
@@ -112,17 +112,17 @@ describe('the limit of a user', () => {
       [...SPENT, 'global', '6000000', 0.5, false, true],
     ],
     [
-      'is the one of the first day, if it was seen on that alone',
+      'is the one of the first day if no other day has one',
       { days, limits: [[null, 6 * M, '2026-01-20', '2026-02-01']] },
       [...SPENT, 'global', '6000000', 0.5, false, true],
     ],
     [
-      'is the one of the last day, if it was first seen on that',
+      'is the one of the last day if it was first seen then',
       { days, limits: [[null, 6 * M, '2026-02-28', '2026-03-05']] },
       [...SPENT, 'global', '6000000', 0.5, false, true],
     ],
     [
-      'is their own of the last day, although it changed the day after',
+      'is their own one of the last day, even if it changed the day after',
       {
         days,
         limits: [

@@ -127,7 +127,7 @@ describe('computers', () => {
     ])
   })
 
-  it('are deleted after a night that has others, and after one that has none', async () => {
+  it('are deleted if a later night lists only others, or none', async () => {
     expect(await rowsOf('dim_computer', 'computer_id', 'is_deleted')).toEqual([
       ['c1', true],
       ['c2', true],

@@ -15,10 +15,10 @@ renamed as (
         status,
         -- a recheck of a day with a volume anomaly may confirm other rows
         is_settled and not is_suspect as is_settled,
-        -- the time of computers would change with every run
+        -- every run requests computers again: their time would rebuild models
         case when is_analytics then fetched_at end as fetched_at
     from source
-    -- nothing else says that a night had no computers
+    -- only this tells dim_computer that an organisation had no computers
     where is_analytics or resource = 'computers'
 
 )
