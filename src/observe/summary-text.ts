@@ -22,7 +22,7 @@ export function renderSummary(summary: Summary): string {
   const sections = [
     section('fetched', askedLines(record)),
     section('fleet', organisationLines(record)),
-    section('failed', listed(record.failures.map(failureLine))),
+    section('failed', listed(failureLines(record.failures))),
     section('shrunk', listed(record.shrunk.map(shrunkLine))),
     section('built', builtLines(summary)),
     section('checks', listed(checks.map(checkLine))),
@@ -68,9 +68,24 @@ function organisationLines({ failed_organisations: failed }: RunRecord): string[
   return [`${counted(failed.length, 'organisation')} failed`, ...listed(lines)]
 }
 
-function failureLine({ org_id, resource, day, error, request_id }: RunRecord['failures'][number]) {
-  return `${resource} ${day} of ${org_id}: ${error}${requestNote(request_id, error)}`
+type Failure = RunRecord['failures'][number]
+
+/** One line for the days of a resource that failed in the same way, with the error of the first. */
+function failureLines(failures: readonly Failure[]): string[] {
+  const way = ({ org_id, resource, error, request_id: id }: Failure): string =>
+    JSON.stringify([org_id, resource, error.replaceAll(DATE, '').replaceAll(id ?? DATE, '')])
+  return [...grouped(failures, way).values()].flatMap((group) => {
+    const days = group.map(({ day }) => day).sort()
+    const first = group.find(({ day }) => day === days[0])
+    if (first === undefined) return []
+    const { org_id, resource, day, error, request_id } = first
+    const more = ` and ${digits(days.length - 1)} more through ${days.at(-1) ?? ''}`
+    const when = days.length === 1 ? day : day + more
+    return `${resource} ${when} of ${org_id}: ${error}${requestNote(request_id, error)}`
+  })
 }
+
+const DATE = /\d{4}-\d\d-\d\d/g
 
 function shrunkLine({ org_id, size_before, is_confirmed, ...day }: RunRecord['shrunk'][number]) {
   return shrinkage({ ...day, orgId: org_id, sizeBefore: size_before, isConfirmed: is_confirmed })

@@ -34,7 +34,9 @@ function landed(count: number): RunEvent[] {
 }
 
 function failing(count: number): RunEvent[] {
-  return Array.from({ length: count }, (_, day) => failed('users', `bad ${day}`, 'HTTP 500'))
+  return Array.from({ length: count }, (_, day) =>
+    failed('users', `bad ${day}`, `HTTP ${500 + day}`),
+  )
 }
 
 function ended(exitCode: number, error?: string): RunEvent {
@@ -189,6 +191,29 @@ describe('the closing text', () => {
       'took       19.0s (sync 5.0s, build 900ms)',
       '',
     ])
+  })
+
+  test('says in one line which days of a resource failed in the same way', () => {
+    const refused = (day: string, id: string) => ({
+      ...failed('tools', day, `/tools?startDate=${day}: 400 (request ${id})`),
+      requestId: id,
+    })
+    const text = renderSummary(
+      summaryOf([
+        planned({ tools: 4 }),
+        refused('2026-02-03', 'req-1'),
+        refused('2026-01-22', 'req-2'),
+        refused('2026-02-01', 'req-3'),
+        failed('tools', '2026-02-02', '/tools?startDate=2026-02-02: 500'),
+        ended(3),
+      ]),
+    )
+    expect(text).toContain(
+      [
+        'failed     tools 2026-01-22 and 2 more through 2026-02-03 of org: /tools?startDate=2026-01-22: 400 (request req-2)',
+        '           tools 2026-02-02 of org: /tools?startDate=2026-02-02: 500',
+      ].join('\n'),
+    )
   })
 
   test('lists the first ten failures and counts the others', () => {
