@@ -70,7 +70,7 @@ async function planOf(config: Config, choice: ModelChoice, terminal: Terminal): 
   const emit = (event: RunEvent): void => {
     if (event.type === 'warning') terminal.err(`${event.message}\n`)
   }
-  const { world, close } = createWorld(emit, terminal.environment)
+  const { world, close } = createWorld(emit, terminal)
   const context = { config, world, runId: 'plan', deadline: Infinity }
   const plan = await planOfModels(context, choice).finally(close)
   const widest = Math.max(...plan.map(({ model }) => model.length))

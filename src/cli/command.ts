@@ -37,6 +37,8 @@ export interface Terminal {
   readonly ask: ((question: string, signal: AbortSignal) => Promise<string>) | null
   readonly environment: Environment
   readonly cwd: string
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
 }
 
 /** An option, or a positional argument: `show <revision>`. */

@@ -17,7 +17,7 @@ export const compactCommand = dataCommand({
     'dry-run': flag('show what would be merged, and change nothing'),
   },
   run: async (flags, terminal, config) => {
-    if (flags.dryRun) return planAnswer(await planOfMerges(config.dataFolder, Date.now()))
+    if (flags.dryRun) return planAnswer(await planOfMerges(config.dataFolder, terminal.now()))
     return runJob({ ...flags, command: 'compact', config }, terminal, async (context) => {
       const { merged, ...outcome } = await compact(context)
       return { ...outcome, report: answer(merged) }

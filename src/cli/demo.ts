@@ -32,7 +32,7 @@ export const demoCommand = defineCommand({
     const config = configured({ data: flags.data }, { environment: {}, cwd: terminal.cwd })
     await startAfresh(config.dataFolder)
     let offset = -MS_PER_DAY
-    const now = () => Date.now() + offset
+    const now = () => terminal.now() + offset
     const emulator = await startEmulator({
       now,
       users,
@@ -56,7 +56,6 @@ export const demoCommand = defineCommand({
       command: 'demo',
       log: flags.log,
       json: false,
-      now,
       config: { ...config, rate: 1000, hosts, organisations: hosts, report: REPORT },
       maxDurationMs: MS_PER_DAY,
       organisations,
@@ -65,7 +64,9 @@ export const demoCommand = defineCommand({
       await writeDemoData(config.dataFolder, emulator, now())
       for (const night of ['first', 'second']) {
         terminal.out(`The ${night} night\n\n`)
-        const exitCode = await runJob(job, terminal, (context, runs) => run(context, {}, runs))
+        const exitCode = await runJob(job, { ...terminal, now }, (context, runs) =>
+          run(context, {}, runs),
+        )
         if (exitCode !== ExitCode.complete) return exitCode
         terminal.out('\n')
         offset += MS_PER_DAY
@@ -156,7 +157,7 @@ export const emulateCommand = defineCommand({
       rate: rate === undefined ? undefined : checkAboveZero('--rate', rate),
       burst: burst === undefined ? undefined : checkWhole('--burst', burst, 1),
       remember: 0,
-      now: () => Date.now(),
+      now: terminal.now,
     }
     const isEnded = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])
     const emulator = await startEmulator(options)

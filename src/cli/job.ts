@@ -14,7 +14,6 @@ import { removeSpilled } from '../lib/spill.ts'
 import { makeFolder, removeTemporaryFiles } from '../lib/files.ts'
 import { lock, type Lease } from '../lib/lock.ts'
 import { printed, report, type Terminal } from './command.ts'
-import { steadyNow } from '../client/index.ts'
 import { announce, createWorld } from './world.ts'
 import { join } from 'node:path'
 import type { RunEvent } from '../lib/events.ts'
@@ -35,8 +34,6 @@ interface JobOptions {
   readonly json: boolean
   /** Milliseconds the job may last. @default Infinity */
   readonly maxDurationMs?: number
-  /** The clock. @default the real one */
-  readonly now?: () => number
   /** The organisations to request; logs and records hide their credentials. @default none */
   readonly organisations?: readonly OrganisationConfig[]
 }
@@ -64,12 +61,12 @@ export async function runJob(
   if (umask !== umaskOf(terminal.environment)) process.umask(umask)
   if (COMMANDS_ON_LANDED_DATA.has(options.command)) refuseMissing(dataFolder)
   await checkWritable(dataFolder)
-  const now = options.now ?? steadyNow
+  const { now } = terminal
   const runId = newRunId(now())
   const usable = organisations.filter(({ problem }) => problem === null)
   const secrets = usable.map(({ key }) => key)
   const observer = createObserver({ ...options, secrets, runId, dataFolder, now }, terminal)
-  const { world, close } = createWorld(observer.emit, terminal.environment, now)
+  const { world, close } = createWorld(observer.emit, terminal)
   let lease: Lease | undefined
   try {
     lease = await lock(dataFolder, {

@@ -21,9 +21,9 @@ export const planCommand = dataCommand({
     ['$0 plan --only users --json', 'show every window and its days'],
   ],
   options: { ...selectionOptions, ...jsonOption },
-  run: async (flags, _, config) => {
+  run: async (flags, { now }, config) => {
     const selection = selectionOf(flags, config)
-    const plans = await plansOf(config, selection, Date.now())
+    const plans = await plansOf(config, selection, now())
     return { json: plans.map(asJson), text: plansText(plans) }
   },
 })

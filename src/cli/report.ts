@@ -31,7 +31,7 @@ export const reportCommand = dataCommand({
     const choice = {
       organisations: await orgIdsOf(dataFolder, flags.org ?? []),
       withPeople: flags.people,
-      now: Date.now(),
+      now: terminal.now(),
     }
     const { bytes, verdicts } = await stoppable((signal) =>
       reportOn(dataFolder, { ...choice, signal }, flags.format, path),

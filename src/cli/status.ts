@@ -262,7 +262,7 @@ export const doctorCommand = defineCommand({
     const emit = (event: RunEvent): void => {
       if (event.type === 'organisation.addressed') terminal.err(`${addressing(event)}\n`)
     }
-    const { world, close } = createWorld(emit, terminal.environment)
+    const { world, close } = createWorld(emit, terminal)
     const findings = await examine({
       loadConfig: () => configured(flags, terminal),
       organisations: (config) => organisationsOf(flags, configuredNames(config)),

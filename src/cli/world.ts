@@ -13,14 +13,13 @@ import { SIGNALS } from './signals.ts'
 const GRACE_MS = 8_000
 
 /**
- * The real clock, chance and network; `close` ends its connections and signal handlers.
+ * The real chance and network, and the terminal's clock; `close` ends its connections and signal handlers.
  *
  * @throws UsageError for an invalid proxy, and if certificates would not be checked.
  */
 export function createWorld(
   emit: (event: RunEvent) => void,
-  environment: Terminal['environment'],
-  now?: () => number,
+  { environment, now }: Pick<Terminal, 'environment' | 'now'>,
 ) {
   const proxy = proxyOf(environment)
   const stop = stopOnSignals(emit)

@@ -120,6 +120,7 @@ export async function onTerminal(
     ask: null,
     environment: { ...MACHINE, ...environment },
     cwd,
+    now: () => Date.now(),
   })
   return { code, out, err }
 }

@@ -38,6 +38,7 @@ it.each<[LogMode, boolean]>([
         ask: null,
         environment: {},
         cwd: dataFolder,
+        now: () => Date.now(),
       },
     )
     await observer.open()

@@ -71,6 +71,7 @@ async function run(
           },
     environment,
     cwd,
+    now: () => Date.now(),
   })
   return { code, out, err }
 }

@@ -13,6 +13,8 @@ export interface Where {
   readonly cwd?: string
   /** The user's answer; without it there is no terminal. */
   readonly answers?: string
+  /** The machine's clock. @default the real one */
+  readonly now?: () => number
 }
 
 /** A stand-in platform, and a data folder with its published warehouse, for many tests. */
@@ -55,8 +57,8 @@ export async function published(
     HOME: root,
     ...MACHINE,
   }
-  const go: Published['go'] = (args, { environment: own = {}, cwd = root, answers } = {}) =>
-    execute(args, { ...environment, ...own }, cwd, answers)
+  const go: Published['go'] = (args, { environment: own = {}, cwd = root, ...where } = {}) =>
+    execute(args, { ...environment, ...own }, cwd, where)
   const night = await go(['run', '--log', 'none', ...run])
   expect(night.code, night.err).toBe(0)
   const copy = async (): Promise<string> => {
@@ -76,7 +78,7 @@ export async function execute(
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
   cwd = '/',
-  answers?: string,
+  { answers, now = () => Date.now() }: Pick<Where, 'answers' | 'now'> = {},
 ): Promise<Outcome> {
   let [out, err] = ['', '']
   const code = await program(args, {
@@ -89,6 +91,7 @@ export async function execute(
     ask: answers === undefined ? null : () => Promise.resolve(answers),
     environment,
     cwd,
+    now,
   })
   return { code, out, err }
 }

@@ -72,6 +72,7 @@ describe('the output of query', () => {
         ask: null,
         environment: {},
         cwd: '/',
+        now: () => Date.now(),
       })
       expect(code).toBe(0)
       expect(out).not.toMatch(CONTROLS)

@@ -45,6 +45,7 @@ const TERMINAL = {
   ask: null,
   environment: {},
   cwd: '/',
+  now: () => 0,
 }
 
 export async function helpOf(path: readonly string[]): Promise<string> {

@@ -110,6 +110,7 @@ async function nextNight(command: Command, dataFolder: string): Promise<Ending> 
     ask: null,
     environment,
     cwd: dataFolder,
+    now: () => Date.now(),
   }
   const config = loadConfig({}, environment, dataFolder)
   const maxDurationMs = 3_600_000

@@ -128,7 +128,7 @@ async function withPlatform(
       report(`${event.reason}: retrying in ${duration(event.waitMs)}`)
     }
   }
-  const { world, close } = createWorld(emit, terminal.environment)
+  const { world, close } = createWorld(emit, terminal)
   if (organisation.isFromFile || organisation.keyWarning !== null) announce([organisation], emit)
   try {
     const { name, baseUrl, appUrl, key: credential } = organisation

@@ -75,12 +75,17 @@ async function flush(flags: FlushFlags, terminal: Terminal): Promise<Answer> {
 }
 
 async function delivering<T>(
-  { environment }: Terminal,
+  terminal: Terminal,
   work: (delivery: Delivery & { readonly world: World }) => Promise<T>,
 ): Promise<T> {
-  const { world, close } = createWorld(() => undefined, environment)
+  const { world, close } = createWorld(() => undefined, terminal)
   const { platform } = process
-  return work({ world, environment, platform, timeoutMs: TIMEOUT_MS }).finally(close)
+  return work({
+    world,
+    environment: terminal.environment,
+    platform,
+    timeoutMs: TIMEOUT_MS,
+  }).finally(close)
 }
 
 export const hooksTestCommand = dataCommand({
