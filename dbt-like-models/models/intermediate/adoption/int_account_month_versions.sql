@@ -1,12 +1,4 @@
 -- A table, because it has few rows.
 {{ config(materialized='table') }}
 
-with
-
-final as (
-
-    {{ versions_of('month', 'stg_platform__tokens_days') }}
-
-)
-
-select * from final
+{{ versions_of('month', 'stg_platform__tokens_days') }}

@@ -1,13 +1,5 @@
-with
-
-final as (
-
-    {{ nested_or_grouped(
-        'stg_platform__activity_clients',
-        'stg_platform__activity_by_client',
-        ['client', 'daily_active_users']
-    ) }}
-
-)
-
-select * from final
+{{ nested_or_grouped(
+    'stg_platform__activity_clients',
+    'stg_platform__activity_by_client',
+    ['client', 'daily_active_users']
+) }}

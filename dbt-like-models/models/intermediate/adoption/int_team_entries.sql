@@ -1,15 +1,7 @@
-with
-
-final as (
-
-    select
-        coalesce(teams.org_id, '(every)') as org_id,
-        teams.user as member,
-        teams.valid_from,
-        teams.team,
-        teams.cost_centre
-    from {{ ref('teams') }} as teams
-
-)
-
-select * from final
+select
+    coalesce(teams.org_id, '(every)') as org_id,
+    teams.user as member,
+    teams.valid_from,
+    teams.team,
+    teams.cost_centre
+from {{ ref('teams') }} as teams

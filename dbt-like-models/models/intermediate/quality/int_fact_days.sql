@@ -7,17 +7,9 @@
     )
 }}
 
-with
-
-final as (
-
-    select
-        cast(null as string) as fact_name,
-        cast(null as string) as org_id,
-        cast(null as date) as activity_date,
-        cast(null as string) as day_digest
-    where 1 = 0
-
-)
-
-select * from final
+select
+    cast(null as string) as fact_name,
+    cast(null as string) as org_id,
+    cast(null as date) as activity_date,
+    cast(null as string) as day_digest
+where 1 = 0

@@ -1,13 +1,5 @@
-with
-
-final as (
-
-    {{ nested_or_grouped(
-        'stg_platform__tools_tools',
-        'stg_platform__tools_by_name',
-        ['spelling', 'invocations']
-    ) }}
-
-)
-
-select * from final
+{{ nested_or_grouped(
+    'stg_platform__tools_tools',
+    'stg_platform__tools_by_name',
+    ['spelling', 'invocations']
+) }}

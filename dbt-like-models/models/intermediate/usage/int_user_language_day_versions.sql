@@ -1,17 +1,9 @@
 -- A table: its few rows need a pass over all days.
 {{ config(materialized='table') }}
 
-with
-
-final as (
-
-    select
-        org_id,
-        activity_date,
-        day_digest
-    from {{ ref('stg_platform__user_languages') }}
-    group by 1, 2, 3
-
-)
-
-select * from final
+select
+    org_id,
+    activity_date,
+    day_digest
+from {{ ref('stg_platform__user_languages') }}
+group by 1, 2, 3

@@ -1,15 +1,7 @@
-with
-
-final as (
-
-    select
-        org_id,
-        activity_date,
-        client,
-        max(daily_active_users) as daily_active_users
-    from {{ ref('int_client_users_coalesced') }}
-    group by 1, 2, 3
-
-)
-
-select * from final
+select
+    org_id,
+    activity_date,
+    client,
+    max(daily_active_users) as daily_active_users
+from {{ ref('int_client_users_coalesced') }}
+group by 1, 2, 3

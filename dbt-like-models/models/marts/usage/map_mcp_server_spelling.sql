@@ -1,14 +1,6 @@
-with
-
-final as (
-
-    select
-        org_id,
-        spelling,
-        max(mcp_server) as mcp_server
-    from {{ ref('stg_platform__tools_mcp_servers') }}
-    group by 1, 2
-
-)
-
-select * from final
+select
+    org_id,
+    spelling,
+    max(mcp_server) as mcp_server
+from {{ ref('stg_platform__tools_mcp_servers') }}
+group by 1, 2

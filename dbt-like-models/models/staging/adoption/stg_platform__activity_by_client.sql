@@ -1,21 +1,7 @@
-with
-
-source as (
-
-    select * from {{ source('platform', 'activity_by_client') }}
-
-),
-
-renamed as (
-
-    select
-        org_id,
-        activity_date,
-        coalesce(group_key, '(unnamed)') as client,
-        daily_active_users,
-        fetched_at
-    from source
-
-)
-
-select * from renamed
+select
+    org_id,
+    activity_date,
+    coalesce(group_key, '(unnamed)') as client,
+    daily_active_users,
+    fetched_at
+from {{ source('platform', 'activity_by_client') }}

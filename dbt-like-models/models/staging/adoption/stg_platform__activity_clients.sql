@@ -1,21 +1,7 @@
-with
-
-source as (
-
-    select * from {{ source('platform', 'activity_clients') }}
-
-),
-
-renamed as (
-
-    select
-        org_id,
-        activity_date,
-        coalesce(client, '(unnamed)') as client,
-        daily_active_users,
-        fetched_at
-    from source
-
-)
-
-select * from renamed
+select
+    org_id,
+    activity_date,
+    coalesce(client, '(unnamed)') as client,
+    daily_active_users,
+    fetched_at
+from {{ source('platform', 'activity_clients') }}

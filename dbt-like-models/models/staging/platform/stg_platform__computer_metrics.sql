@@ -1,27 +1,13 @@
-with
-
-source as (
-
-    select * from {{ source('platform', 'computer_metrics') }}
-
-),
-
-renamed as (
-
-    select
-        org_id,
-        activity_date,
-        computer_id,
-        sampled_at,
-        cpu_used_pct,
-        cpu_count,
-        mem_used,
-        mem_total,
-        disk_used,
-        disk_total,
-        fetched_at
-    from source
-
-)
-
-select * from renamed
+select
+    org_id,
+    activity_date,
+    computer_id,
+    sampled_at,
+    cpu_used_pct,
+    cpu_count,
+    mem_used,
+    mem_total,
+    disk_used,
+    disk_total,
+    fetched_at
+from {{ source('platform', 'computer_metrics') }}

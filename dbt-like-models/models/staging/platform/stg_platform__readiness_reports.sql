@@ -1,30 +1,16 @@
-with
-
-source as (
-
-    select * from {{ source('platform', 'readiness_reports') }}
-
-),
-
-renamed as (
-
-    select
-        org_id,
-        activity_date,
-        report_id,
-        created_at,
-        repo_url,
-        commit_hash,
-        branch,
-        has_local_changes,
-        has_non_remote_commits,
-        model_id,
-        reasoning_effort,
-        agent_version,
-        app_count,
-        fetched_at
-    from source
-
-)
-
-select * from renamed
+select
+    org_id,
+    activity_date,
+    report_id,
+    created_at,
+    repo_url,
+    commit_hash,
+    branch,
+    has_local_changes,
+    has_non_remote_commits,
+    model_id,
+    reasoning_effort,
+    agent_version,
+    app_count,
+    fetched_at
+from {{ source('platform', 'readiness_reports') }}

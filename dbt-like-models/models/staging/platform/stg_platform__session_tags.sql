@@ -1,21 +1,7 @@
-with
-
-source as (
-
-    select * from {{ source('platform', 'session_tags') }}
-
-),
-
-renamed as (
-
-    select
-        org_id,
-        activity_date,
-        session_id,
-        tag_name,
-        fetched_at
-    from source
-
-)
-
-select * from renamed
+select
+    org_id,
+    activity_date,
+    session_id,
+    tag_name,
+    fetched_at
+from {{ source('platform', 'session_tags') }}

@@ -1,25 +1,11 @@
-with
-
-source as (
-
-    select * from {{ source('platform', 'tokens_user_models') }}
-
-),
-
-renamed as (
-
-    select
-        org_id,
-        activity_date,
-        coalesce(nullif(user_id, ''), '(unattributed)') as user_id,
-        coalesce(nullif(model_id, ''), '(unattributed)') as model_id,
-        model_tier,
-        billable_tokens,
-        input_tokens,
-        output_tokens,
-        fetched_at
-    from source
-
-)
-
-select * from renamed
+select
+    org_id,
+    activity_date,
+    coalesce(nullif(user_id, ''), '(unattributed)') as user_id,
+    coalesce(nullif(model_id, ''), '(unattributed)') as model_id,
+    model_tier,
+    billable_tokens,
+    input_tokens,
+    output_tokens,
+    fetched_at
+from {{ source('platform', 'tokens_user_models') }}

@@ -1,24 +1,10 @@
-with
-
-source as (
-
-    select * from {{ source('platform', 'tokens_users') }}
-
-),
-
-renamed as (
-
-    select
-        org_id,
-        activity_date,
-        coalesce(nullif(user_id, ''), '(unattributed)') as user_id,
-        user_email,
-        billable_tokens,
-        input_tokens,
-        output_tokens,
-        fetched_at
-    from source
-
-)
-
-select * from renamed
+select
+    org_id,
+    activity_date,
+    coalesce(nullif(user_id, ''), '(unattributed)') as user_id,
+    user_email,
+    billable_tokens,
+    input_tokens,
+    output_tokens,
+    fetched_at
+from {{ source('platform', 'tokens_users') }}

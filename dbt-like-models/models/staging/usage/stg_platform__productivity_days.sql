@@ -1,23 +1,9 @@
-with
-
-source as (
-
-    select * from {{ source('platform', 'productivity_days') }}
-
-),
-
-renamed as (
-
-    select
-        org_id,
-        activity_date,
-        files_created,
-        files_edited,
-        git_commits,
-        git_prs_created,
-        fetched_at
-    from source
-
-)
-
-select * from renamed
+select
+    org_id,
+    activity_date,
+    files_created,
+    files_edited,
+    git_commits,
+    git_prs_created,
+    fetched_at
+from {{ source('platform', 'productivity_days') }}

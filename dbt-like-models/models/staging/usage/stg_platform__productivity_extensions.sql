@@ -1,21 +1,7 @@
-with
-
-source as (
-
-    select * from {{ source('platform', 'productivity_extensions') }}
-
-),
-
-renamed as (
-
-    select
-        org_id,
-        activity_date,
-        coalesce(extension, '(unnamed)') as extension,
-        count_value as file_operations,
-        fetched_at
-    from source
-
-)
-
-select * from renamed
+select
+    org_id,
+    activity_date,
+    coalesce(extension, '(unnamed)') as extension,
+    count_value as file_operations,
+    fetched_at
+from {{ source('platform', 'productivity_extensions') }}

@@ -1,23 +1,9 @@
-with
-
-source as (
-
-    select * from {{ source('platform', 'tools_autonomy_levels') }}
-
-),
-
-renamed as (
-
-    select
-        org_id,
-        activity_date,
-        coalesce(
-            nullif(replace(lower(trim(level_key)), '_', '-'), ''), '(unnamed)'
-        ) as autonomy_level,
-        share,
-        fetched_at
-    from source
-
-)
-
-select * from renamed
+select
+    org_id,
+    activity_date,
+    coalesce(
+        nullif(replace(lower(trim(level_key)), '_', '-'), ''), '(unnamed)'
+    ) as autonomy_level,
+    share,
+    fetched_at
+from {{ source('platform', 'tools_autonomy_levels') }}

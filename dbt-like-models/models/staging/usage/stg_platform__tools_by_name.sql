@@ -1,23 +1,9 @@
-with
-
-source as (
-
-    select * from {{ source('platform', 'tools_by_name') }}
-
-),
-
-renamed as (
-
-    select
-        org_id,
-        activity_date,
-        coalesce(group_key, '') as spelling,
-        tool_key,
-        is_clean_name,
-        tool_calls as invocations,
-        fetched_at
-    from source
-
-)
-
-select * from renamed
+select
+    org_id,
+    activity_date,
+    coalesce(group_key, '') as spelling,
+    tool_key,
+    is_clean_name,
+    tool_calls as invocations,
+    fetched_at
+from {{ source('platform', 'tools_by_name') }}

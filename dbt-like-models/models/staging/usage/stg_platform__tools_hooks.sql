@@ -1,23 +1,9 @@
-with
-
-source as (
-
-    select * from {{ source('platform', 'tools_hooks') }}
-
-),
-
-renamed as (
-
-    select
-        org_id,
-        activity_date,
-        coalesce(event, '(unnamed)') as hook_event,
-        matcher,
-        command,
-        count_value as invocations,
-        fetched_at
-    from source
-
-)
-
-select * from renamed
+select
+    org_id,
+    activity_date,
+    coalesce(event, '(unnamed)') as hook_event,
+    matcher,
+    command,
+    count_value as invocations,
+    fetched_at
+from {{ source('platform', 'tools_hooks') }}

@@ -1,21 +1,7 @@
-with
-
-source as (
-
-    select * from {{ source('platform', 'tools_slash_commands') }}
-
-),
-
-renamed as (
-
-    select
-        org_id,
-        activity_date,
-        coalesce(name, '(unnamed)') as command_name,
-        count_value as invocations,
-        fetched_at
-    from source
-
-)
-
-select * from renamed
+select
+    org_id,
+    activity_date,
+    coalesce(name, '(unnamed)') as command_name,
+    count_value as invocations,
+    fetched_at
+from {{ source('platform', 'tools_slash_commands') }}

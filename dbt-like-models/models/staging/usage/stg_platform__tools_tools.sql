@@ -1,23 +1,9 @@
-with
-
-source as (
-
-    select * from {{ source('platform', 'tools_tools') }}
-
-),
-
-renamed as (
-
-    select
-        org_id,
-        activity_date,
-        coalesce(tool, '') as spelling,
-        tool_key,
-        is_clean_name,
-        invocations,
-        fetched_at
-    from source
-
-)
-
-select * from renamed
+select
+    org_id,
+    activity_date,
+    coalesce(tool, '') as spelling,
+    tool_key,
+    is_clean_name,
+    invocations,
+    fetched_at
+from {{ source('platform', 'tools_tools') }}

@@ -1,22 +1,8 @@
-with
-
-source as (
-
-    select * from {{ source('platform', 'user_languages') }}
-
-),
-
-renamed as (
-
-    select
-        org_id,
-        activity_date,
-        coalesce(nullif(user_id, ''), '(unattributed)') as user_id,
-        language,
-        day_digest,
-        fetched_at
-    from source
-
-)
-
-select * from renamed
+select
+    org_id,
+    activity_date,
+    coalesce(nullif(user_id, ''), '(unattributed)') as user_id,
+    language,
+    day_digest,
+    fetched_at
+from {{ source('platform', 'user_languages') }}
