@@ -1,17 +1,3 @@
-with
-
-parts as (
-
-    select * from {{ ref('stg_platform__tools_skills') }}
-
-),
-
-final as (
-
-    {{ invocations_with_residuals(
-        'parts', 'skills_invocations', ['skill_name']
-    ) }}
-
-)
-
-select * from final
+{{ invocations_with_residuals(
+    ref('stg_platform__tools_skills'), 'skills_invocations', ['skill_name']
+) }}
