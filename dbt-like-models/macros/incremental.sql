@@ -17,6 +17,13 @@
     {%- endif %}
 {%- endmacro %}
 
+{# The same for months or weeks. #}
+{% macro delete_other_periods(period, versions) -%}
+    {{ delete_other_versions(
+        versions, ['org_id', period ~ '_start_date', period ~ '_digest']
+    ) }}
+{%- endmacro %}
+
 {# The intervals that are not built yet: their key, and the given columns. #}
 {% macro due(versions, key, columns=[]) -%}
     select versions.{{ (key + columns) | join(', versions.') }}

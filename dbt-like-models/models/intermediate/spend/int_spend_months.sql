@@ -6,12 +6,7 @@
     config(
         materialized='incremental',
         unique_key=['org_id', 'month_start_date'],
-        pre_hook="
-            {{ delete_other_versions(
-                'int_account_month_versions',
-                ['org_id', 'month_start_date', 'month_digest']
-            ) }}
-        "
+        pre_hook="{{ delete_other_periods('month', 'int_account_month_versions') }}"
     )
 }}
 
