@@ -1,5 +1,17 @@
 with
 
+day_parts as (
+
+    select
+        org_id,
+        activity_date,
+        {{ sums_of_tokens() }},
+        count(*) as part_count
+    from {{ ref('int_model_tokens_coalesced') }}
+    group by 1, 2
+
+),
+
 models_and_residuals as (
 
     select
@@ -14,7 +26,21 @@ models_and_residuals as (
 
     union all
 
-    select * from {{ ref('int_model_tokens_unattributed') }}
+    select
+        org_id,
+        activity_date,
+        '(unattributed)' as model_id,
+        cast(null as string) as model_tier,
+        billable_tokens,
+        input_tokens,
+        output_tokens
+    from (
+        {{ residual_tokens(
+            ref('stg_platform__tokens_days'),
+            'day_parts',
+            ['org_id', 'activity_date']
+        ) }}
+    ) as residuals
 
 ),
 

@@ -7,7 +7,13 @@ parts as (
         calls.activity_date,
         spellings.tool_name,
         calls.invocations
-    from {{ ref('int_tool_calls_coalesced') }} as calls
+    from (
+        {{ nested_or_grouped(
+            'stg_platform__tools_tools',
+            'stg_platform__tools_by_name',
+            ['spelling', 'invocations']
+        ) }}
+    ) as calls
     inner join {{ ref('map_tool_spelling') }} as spellings
         using (org_id, spelling)
 
