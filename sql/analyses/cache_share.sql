@@ -17,15 +17,6 @@ with weeks as (
     from main.mart_cache_day
     inner join main.dim_date using (org_id, activity_date)
     group by 1, 2
-),
-
-last_weeks as (
-    select
-        org_id,
-        max(week_start_date) as last_week
-    from weeks
-    where days = 7
-    group by 1
 )
 
 select
@@ -43,7 +34,6 @@ select
     ) as share_if_input_includes_cache,
     days_read_beyond_input
 from weeks
-inner join last_weeks using (org_id)
 where days = 7
-    and week_start_date > last_weeks.last_week - 56
+qualify week_start_date > max(week_start_date) over (partition by org_id) - 56
 order by 1, 2 desc

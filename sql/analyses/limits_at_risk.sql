@@ -3,14 +3,6 @@
 -- exceed their own limit or the global one. The platform does not say which
 -- period a limit is for; it is compared with a calendar month. The result is
 -- empty if no limit is known, or if all users stay below theirs.
-with last_months as (
-    select
-        org_id,
-        max(month_start_date) as last_month
-    from main.mart_limit_usage
-    group by 1
-)
-
 select
     org_id,
     month_start_date,
@@ -22,7 +14,6 @@ select
     forecast_billable_tokens as forecast_credits,
     is_exceeded
 from main.mart_limit_usage
-inner join last_months using (org_id)
-where month_start_date = last_months.last_month
+qualify month_start_date = max(month_start_date) over (partition by org_id)
     and will_exceed
 order by 1, share_of_limit desc, 3

@@ -4,14 +4,6 @@
 -- NULL, and only the straight line is left, which varies strongly in the first
 -- days of a month. The platform has limits for users only, so the limit is the
 -- sum of these.
-with last_days as (
-    select
-        org_id,
-        max(as_of_date) as last_date
-    from main.mart_budget_forecast
-    group by 1
-)
-
 select
     org_id,
     as_of_date,
@@ -25,6 +17,5 @@ select
     credit_limit,
     exhaustion_date
 from main.mart_budget_forecast
-inner join last_days using (org_id)
-where as_of_date = last_days.last_date
+qualify as_of_date = max(as_of_date) over (partition by org_id)
 order by 1

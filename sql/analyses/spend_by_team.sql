@@ -2,34 +2,25 @@
 -- The month so far, by the team of each day. The comparison has only the days
 -- whose credits are known in both months. `(no team)` has the credits of users
 -- without a team, `(unattributed)` those that no user accounts for.
-with last_months as (
-    select
-        org_id,
-        max(month_start_date) as last_month
-    from main.mart_spend_month
-    group by 1
-)
-
 select
     org_id,
-    mart_spend_month.month_start_date,
-    mart_spend_month.member as team,
-    mart_spend_month.billable_tokens as credits,
-    round(100 * mart_spend_month.share_of_month, 1) as percent,
-    mart_spend_month.compared_days,
-    mart_spend_month.compared_billable_tokens as credits_compared,
-    mart_spend_month.previous_billable_tokens as credits_before,
+    month_start_date,
+    member as team,
+    billable_tokens as credits,
+    round(100 * share_of_month, 1) as percent,
+    compared_days,
+    compared_billable_tokens as credits_compared,
+    previous_billable_tokens as credits_before,
     round(
         100.0
         * (
-            mart_spend_month.compared_billable_tokens
-            - mart_spend_month.previous_billable_tokens
+            compared_billable_tokens
+            - previous_billable_tokens
         )
-        / nullif(mart_spend_month.previous_billable_tokens, 0),
+        / nullif(previous_billable_tokens, 0),
         1
     ) as change_percent
 from main.mart_spend_month
-inner join last_months using (org_id)
-where mart_spend_month.month_start_date = last_months.last_month
-    and mart_spend_month.dimension = 'team'
+qualify month_start_date = max(month_start_date) over (partition by org_id)
+    and dimension = 'team'
 order by 1, 4 desc nulls last, 3

@@ -2,14 +2,6 @@
 -- The last known month, which may be incomplete. `(unparsed)` are calls
 -- whose name cannot be read, and `(unattributed)` those of the day's total that
 -- no tool accounts for, so that shares refer to all calls.
-with last_months as (
-    select
-        org_id,
-        max(month_start_date) as last_month
-    from main.mart_tool_mix
-    group by 1
-)
-
 select
     org_id,
     month_start_date,
@@ -19,6 +11,5 @@ select
     known_days,
     days_in_month
 from main.mart_tool_mix
-inner join last_months using (org_id)
-where month_start_date = last_months.last_month
+qualify month_start_date = max(month_start_date) over (partition by org_id)
 order by 1, 4 desc nulls last, 3
