@@ -134,7 +134,6 @@ function semanticModel(model: string): object {
   const columns = [...new Set(own.flatMap(({ grain, time }) => [...grain, time]))]
   return {
     name: model,
-    description: project.models.find(({ name }) => name === model)?.description,
     model: `ref('${model}')`,
     primary_entity: `${model}_row`,
     defaults: { agg_time_dimension: own[0]?.time },
