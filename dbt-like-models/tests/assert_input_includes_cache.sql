@@ -2,15 +2,7 @@
 -- says that the input includes them.
 {{ config(severity='warn') }}
 
-with
-
-final as (
-
-    select * from {{ ref('mart_cache_day') }}
-    where
-        is_read_beyond_input
-        and {{ 'true' if var('input_includes_cache') else 'false' }}
-
-)
-
-select * from final
+select * from {{ ref('mart_cache_day') }}
+where
+    is_read_beyond_input
+    and {{ 'true' if var('input_includes_cache') else 'false' }}
