@@ -18,32 +18,20 @@
     'slash_commands', 'hooks', 'sessions', 'messages', 'user_messages',
 ] %}
 
-with
-
-due_days as (
-
+select
+    org_id,
+    activity_date,
+    count(
+        case when is_active and user_id not like '(%' then 1 end
+    ) as users,
+    {% for metric in metrics %}
+    {{ sum_of_metric(metric) }} as {{ metric }},
+    {% endfor %}
+    max(due_days.day_digest) as day_digest
+from {{ ref('fct_user_day') }} as users
+inner join (
     {{ due(
         'int_user_day_versions', ['org_id', 'activity_date'], ['day_digest']
     ) }}
-
-),
-
-final as (
-
-    select
-        org_id,
-        activity_date,
-        count(
-            case when is_active and user_id not like '(%' then 1 end
-        ) as users,
-        {% for metric in metrics %}
-        {{ sum_of_metric(metric) }} as {{ metric }},
-        {% endfor %}
-        max(due_days.day_digest) as day_digest
-    from {{ ref('fct_user_day') }} as users
-    inner join due_days using (org_id, activity_date)
-    group by 1, 2
-
-)
-
-select * from final
+) as due_days using (org_id, activity_date)
+group by 1, 2

@@ -12,15 +12,6 @@
 
 with
 
-due_months as (
-
-    {{ due(
-        'int_spend_month_versions',
-        ['org_id', 'month_start_date', 'sums_digest']
-    ) }}
-
-),
-
 days as (
 
     select
@@ -32,7 +23,12 @@ days as (
         credit_days.previous_date is not null as is_compared,
         credit_days.next_date is not null as is_compared_later
     from {{ ref('stg_platform__tokens_days') }} as served
-    inner join due_months
+    inner join (
+        {{ due(
+            'int_spend_month_versions',
+            ['org_id', 'month_start_date', 'sums_digest']
+        ) }}
+    ) as due_months
         on served.org_id = due_months.org_id
         and date_trunc('month', served.activity_date)
         = due_months.month_start_date

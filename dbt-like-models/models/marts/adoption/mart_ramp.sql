@@ -16,12 +16,6 @@ firsts as (
 
 ),
 
-last_days as (
-
-    {{ last_days_of_users() }}
-
-),
-
 members as (
 
     select
@@ -52,7 +46,9 @@ final as (
         ) }} as days_to_first_{{ milestone }}{{ ',' if not loop.last }}
         {% endfor %}
     from members
-    inner join last_days using (org_id)
+    inner join (
+        {{ last_days_of_users() }}
+    ) as last_days using (org_id)
     inner join {{ ref('int_org_weeks') }} as weeks
         on members.org_id = weeks.org_id
         and members.cohort_week = weeks.week_start_date

@@ -1,11 +1,5 @@
 with
 
-weeks as (
-
-    select * from {{ ref('int_org_weeks') }}
-
-),
-
 user_weeks as (
 
     select
@@ -70,7 +64,7 @@ final as (
             when weeks.is_complete_week
             then coalesce(churned.churned_users, 0)
         end as churned_users
-    from weeks
+    from {{ ref('int_org_weeks') }} as weeks
     left join active using (org_id, week_start_date)
     left join churned using (org_id, week_start_date)
 

@@ -1,11 +1,5 @@
 with
 
-sessions as (
-
-    {{ last_landed('stg_platform__sessions', ['session_id']) }}
-
-),
-
 parents as (
 
     select
@@ -50,7 +44,9 @@ final as (
         sessions.tag_names,
         sessions.child_count,
         sessions.fetched_at
-    from sessions
+    from (
+        {{ last_landed('stg_platform__sessions', ['session_id']) }}
+    ) as sessions
     left join parents
         on sessions.org_id = parents.org_id
         and sessions.session_id = parents.child_session_id

@@ -19,24 +19,12 @@
     )
 }}
 
-with
-
-due as (
-
+select restatements.*
+from {{ ref('stg_platform__restatements') }} as restatements
+inner join (
     {{ due(
         'int_restatement_versions',
         ['org_id', 'resource', 'activity_date', 'new_fetched_at']
     ) }}
-
-),
-
-final as (
-
-    select restatements.*
-    from {{ ref('stg_platform__restatements') }} as restatements
-    inner join due
-        using (org_id, resource, activity_date, new_fetched_at)
-
-)
-
-select * from final
+) as due
+    using (org_id, resource, activity_date, new_fetched_at)

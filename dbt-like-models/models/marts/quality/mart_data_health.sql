@@ -1,11 +1,5 @@
 with
 
-days as (
-
-    {{ analytics_days() }}
-
-),
-
 orgs as (
 
     select
@@ -15,7 +9,9 @@ orgs as (
         count(*) as days,
         count(case when is_missing = 1 then 1 end) as missing_days,
         count(case when is_failed = 1 then 1 end) as failed_days
-    from days
+    from (
+        {{ analytics_days() }}
+    ) as days
     group by 1
 
 ),

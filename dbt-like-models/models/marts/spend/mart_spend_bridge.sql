@@ -12,12 +12,6 @@
 
 with
 
-days as (
-
-    select * from {{ ref('int_credit_days') }}
-
-),
-
 months as (
 
     select
@@ -27,7 +21,7 @@ months as (
         {{ sum_of_credits('billable_tokens') }} as billable_tokens,
         {{ sum_of_credits('previous_billable_tokens') }}
             as previous_billable_tokens
-    from days
+    from {{ ref('int_credit_days') }}
     where previous_date is not null
     group by 1, 2
 

@@ -62,12 +62,6 @@ days as (
 
 ),
 
-analytics_dates as (
-
-    {{ analytics_days() }}
-
-),
-
 described as (
 
     select
@@ -107,7 +101,9 @@ final as (
         coalesce(analytics_dates.is_settled = 1, false) as is_final,
         coalesce(analytics_dates.is_complete = 1, false) as is_complete
     from described
-    left join analytics_dates using (org_id, activity_date)
+    left join (
+        {{ analytics_days() }}
+    ) as analytics_dates using (org_id, activity_date)
 
 )
 

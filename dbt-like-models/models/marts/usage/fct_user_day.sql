@@ -20,17 +20,13 @@
 
 with
 
-due_days as (
-
-    {{ due('int_user_day_versions', ['org_id', 'activity_date']) }}
-
-),
-
 users as (
 
     select users.*
     from {{ ref('stg_platform__users') }} as users
-    inner join due_days using (org_id, activity_date)
+    inner join (
+        {{ due('int_user_day_versions', ['org_id', 'activity_date']) }}
+    ) as due_days using (org_id, activity_date)
 
 ),
 

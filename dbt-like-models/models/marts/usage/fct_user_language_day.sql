@@ -13,14 +13,6 @@
 
 with
 
-due_days as (
-
-    {{ due(
-        'int_user_language_day_versions', ['org_id', 'activity_date']
-    ) }}
-
-),
-
 languages as (
 
     select
@@ -29,7 +21,11 @@ languages as (
         user_id,
         language
     from {{ ref('stg_platform__user_languages') }}
-    inner join due_days using (org_id, activity_date)
+    inner join (
+        {{ due(
+            'int_user_language_day_versions', ['org_id', 'activity_date']
+        ) }}
+    ) as due_days using (org_id, activity_date)
 
 ),
 
