@@ -203,3 +203,23 @@ export function identifier(name: string): string {
 export function listLiteral(texts: readonly string[]): string {
   return `[${texts.map(literal).join(', ')}]`
 }
+
+/** Inserts rows into a table, sorted. Their JSON values are cast to the column types. */
+export async function insertRows(
+  db: Database,
+  relation: string,
+  rows: readonly object[],
+): Promise<void> {
+  const { columns, types } = await db.table(`select * from ${relation} limit 0`)
+  const shape = Object.fromEntries(columns.map((name, index) => [name, types[index] ?? 'VARCHAR']))
+  await db.rows(
+    `insert into ${relation} by name
+    select * from (
+      select unnest(
+        from_json(cast($rows as varchar), ${literal(JSON.stringify([shape]))}), recursive := true
+      )
+    )
+    order by all`,
+    { rows: JSON.stringify(rows) },
+  )
+}

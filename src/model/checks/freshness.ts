@@ -1,12 +1,11 @@
 import { z } from 'zod'
 import { freshnessOf, ageText, type Freshness } from '../../lib/days.ts'
-import type { Database } from '../../lib/duckdb.ts'
+import { insertRows, type Database } from '../../lib/duckdb.ts'
 import { statement } from '../../lib/package.ts'
 import type { BuildContext } from '../shared/context.ts'
 import type { CompileOptions } from '../project/compile.ts'
 import { naming, placeText } from '../project/errors.ts'
 import type { FreshnessRule, Source } from '../project/types.ts'
-import { insertRows } from '../publish/meta.ts'
 
 /** How fresh a table of a source is. Times are milliseconds since the epoch. */
 export interface FreshnessResult {

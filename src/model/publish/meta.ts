@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { messageOf, UsageError } from '../../lib/errors.ts'
-import { Database, listLiteral, literal } from '../../lib/duckdb.ts'
+import { Database, insertRows, listLiteral } from '../../lib/duckdb.ts'
 import { statement, fill } from '../../lib/package.ts'
 import type { InputDigests } from '../shared/fingerprint.ts'
 import type { CheckResult, PlannedCheck } from '../shared/checks.ts'
@@ -8,26 +8,6 @@ import type { BuildOptions, BuildPlan } from '../shared/context.ts'
 import { relationsIn, type Relations } from '../shared/relations.ts'
 import { keyOf } from '../project/properties.ts'
 import type { ModelNode } from '../project/types.ts'
-
-/** Inserts rows into a table, sorted. Their JSON values are cast to the column types. */
-export async function insertRows(
-  db: Database,
-  relation: string,
-  rows: readonly object[],
-): Promise<void> {
-  const { columns, types } = await db.table(`select * from ${relation} limit 0`)
-  const shape = Object.fromEntries(columns.map((name, index) => [name, types[index] ?? 'VARCHAR']))
-  await db.rows(
-    `insert into ${relation} by name
-    select * from (
-      select unnest(
-        from_json(cast($rows as varchar), ${literal(JSON.stringify([shape]))}), recursive := true
-      )
-    )
-    order by all`,
-    { rows: JSON.stringify(rows) },
-  )
-}
 
 /** Deletes the rows with these keys, then inserts. */
 async function replaceRows(

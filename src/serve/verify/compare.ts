@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Day } from '../../lib/days.ts'
 import { AppError, UsageError } from '../../lib/errors.ts'
-import { Database, identifier, literal, type Row } from '../../lib/duckdb.ts'
+import { Database, identifier, insertRows, literal, type Row } from '../../lib/duckdb.ts'
 import { processLimits } from '../../lib/machine.ts'
 import { statement, fill } from '../../lib/package.ts'
 import { publishedRows, sqlMessage } from '../warehouse.ts'
@@ -70,7 +70,7 @@ export async function compareFacts(options: CompareOptions): Promise<Comparison>
   const wanted = intervals.map(({ orgId, resource, day, isLanded }) => {
     return { org_id: orgId, resource, activity_date: day, is_landed: isLanded }
   })
-  await database.rows(statement('verify/intervals_fill'), { rows: JSON.stringify(wanted) })
+  await insertRows(database, 'verify.intervals', wanted)
   const facts = await options.makeFacts(database)
   const days = [...new Set(intervals.map(({ day }) => day))].sort()
   const differences: Difference[] = []
