@@ -3,7 +3,7 @@ import { isPlausibleOrgId, type KnownOrganisation } from '../lake/organisations.
 import { UsageError } from '../lib/errors.ts'
 import { ApiError, type AnalyticsAnswer, type ApiClient } from '../client/index.ts'
 import { warner, type World } from '../lib/world.ts'
-import { isForbidden } from './fetch/failures.ts'
+import { isOfResource } from './fetch/failures.ts'
 
 /** What the first answer of a run tells about the organisation and the clock. */
 export interface Identity extends PlatformClock {
@@ -24,17 +24,21 @@ export async function identifyOrganisation(
   world: World,
   known: KnownOrganisation | undefined,
 ): Promise<Identity> {
-  const { orgId, serverTime } = await firstAnswer(client, world)
+  const { orgId, serverTime } = await firstAnswer(client, world, known !== undefined)
   if (orgId !== null && !isPlausibleOrgId(orgId)) throw implausible(orgId)
   return { orgId, ...platformClock(serverTime, world.now(), known?.lastDay) }
 }
 
-/** Tried in order while they are forbidden: the next one may be allowed. */
+/** Tried in order while the answer is an error: the next one may be served. */
 const FIRST_ENDPOINTS = ['activity', 'tokens', 'tools'] as const
 
-/** @throws RefusedError where every one of a few endpoints is forbidden. */
-async function firstAnswer(client: ApiClient, world: World): Promise<AnalyticsAnswer> {
-  let forbidden: unknown
+/** @throws the first error where every one of a few endpoints answers with one. */
+async function firstAnswer(
+  client: ApiClient,
+  world: World,
+  isKnown: boolean,
+): Promise<AnalyticsAnswer> {
+  let first: unknown
   for (const endpoint of FIRST_ENDPOINTS) {
     const ask = (day: Day): Promise<AnalyticsAnswer> =>
       client.ask(endpoint, { range: { first: day, last: day } })
@@ -46,11 +50,11 @@ async function firstAnswer(client: ApiClient, world: World): Promise<AnalyticsAn
         return ask(addDays(dayOf(world.now()), -2))
       })
     } catch (error) {
-      if (!isForbidden(error)) throw error
-      forbidden ??= error
+      if (!isOfResource(error) || (!isKnown && isWrongAddress(error))) throw error
+      first ??= error
     }
   }
-  throw forbidden
+  throw first
 }
 
 const HINT = 'Is AGENT_BASE_URL the platform’s public API host? Nothing else was requested.'

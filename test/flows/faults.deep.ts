@@ -129,7 +129,7 @@ describe('a night whose first request fails', () => {
   }
 
   it.each(kinds)(
-    'with %s at an unknown platform lands nothing, and the next run lands everything',
+    'with %s at an unknown platform lands all or nothing, and the next run lands everything',
     async (kind) => {
       const { platform } = await start()
       const truth = await landed(platform)

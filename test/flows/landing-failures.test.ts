@@ -5,6 +5,8 @@ import { sendJson, temporaryFolder, testServer, testWorld } from '../support/hel
 import { DATE, platform, TODAY } from './landing-platform.ts'
 import { ledgerOf, syncFrom } from './platform.ts'
 
+const NEXT_DATE = new Date(TODAY + 86_400_000).toUTCString()
+
 describe('a failed fetch', () => {
   const asked = (request: {
     url?: string | undefined
@@ -132,6 +134,42 @@ describe('a failed fetch', () => {
     const landed = [...(await ledgerOf(data, 'o')).values()].filter(({ file }) => file !== null)
     expect(landed.filter(({ resource }) => resource === 'tokens')).toHaveLength(46)
     expect(requests.length).toBeLessThan(200)
+  })
+
+  it.each([
+    ['a 500', 500, {}],
+    ['no rows', 200, { detail: 'down for maintenance' }],
+  ])('fails only /activity, which is also asked first, when it has %s', async (_, status, body) => {
+    const data = await temporaryFolder()
+    const { url } = await testServer((request, response) => {
+      const headers = { date: DATE }
+      if (asked(request).path.endsWith('/activity')) sendJson(response, status, body, headers)
+      else sendJson(response, 200, { data: [], meta: { org_id: 'o' } }, headers)
+    })
+    const only = ['activity', 'tools']
+    const { result } = await syncFrom(url, data, { only, world: testWorld(TODAY) })
+    expect(result).toMatchObject({ orgId: 'o', unreachable: null, stoppedBy: null })
+    const ledger = await ledgerOf(data, 'o')
+    expect(ledger.get('activity/2026-01-16')).toMatchObject({ status: 'failed' })
+    expect(ledger.get('tools/2026-01-16')).toMatchObject({ status: 'empty' })
+  })
+
+  it('fails only /activity when a known organisation has it no more', async () => {
+    const data = await temporaryFolder()
+    let isGone = false
+    const { url } = await testServer((request, response) => {
+      const headers = { date: isGone ? NEXT_DATE : DATE }
+      if (isGone && asked(request).path.endsWith('/activity')) sendJson(response, 404, {}, headers)
+      else sendJson(response, 200, { data: [], meta: { org_id: 'o' } }, headers)
+    })
+    const only = ['activity', 'tools']
+    await syncFrom(url, data, { only, world: testWorld(TODAY) })
+    isGone = true
+    const { result } = await syncFrom(url, data, { only, world: testWorld(TODAY + 86_400_000) })
+    expect(result).toMatchObject({ unreachable: null, stoppedBy: null })
+    const ledger = await ledgerOf(data, 'o')
+    expect(ledger.get('activity/2026-01-17')).toMatchObject({ status: 'failed' })
+    expect(ledger.get('tools/2026-01-17')).toMatchObject({ status: 'empty' })
   })
 
   it('ends the run after three requests when the key is forbidden everything', async () => {

@@ -28,6 +28,11 @@ export function isForbidden(error: unknown): error is RefusedError {
   return error instanceof RefusedError && error.status === 403
 }
 
+/** Whether an error is an answer to this request, so that other resources may still be served. */
+export function isOfResource(error: unknown): boolean {
+  return isForbidden(error) || !(abortsRun(error) || error instanceof TransportError)
+}
+
 /** Whether an answer says that the resource is forbidden (403) or does not exist (404). */
 export function isNotGranted(error: unknown): boolean {
   return isForbidden(error) || (error instanceof ApiError && error.status === 404)
