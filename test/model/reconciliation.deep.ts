@@ -105,6 +105,8 @@ describe('the sides of the check', () => {
     ['clients_largest', clients({ daily: 5, client: 7 }), { difference: 2 }],
     ['clients_sum', clients({ daily: 5, client: 9 }), { difference: 0 }],
     ['clients_sum', clients({ daily: 5, client: 3 }), { difference: -2 }],
+    ['clients_sum', clients({ daily: 5, client: 'unnest([3, null])' }), { actual: null }],
+    ['clients_largest', clients({ daily: 5, client: 'unnest([7, null])' }), { difference: 2 }],
     ['daily_active_users', active({ daily: 6, weekly: 5 }), { difference: 1 }],
     ['weekly_active_users', active({ weekly: 5, monthly: 5 }), { difference: 0 }],
     [
@@ -140,7 +142,7 @@ describe('the sides of the check', () => {
   })
 })
 
-function clients({ daily, client }: { daily: number; client: number }): Served {
+function clients({ daily, client }: { daily: number; client: number | string }): Served {
   return { ...active({ daily }), fct_client_day: { daily_active_users: String(client) } }
 }
 

@@ -110,7 +110,13 @@ function checksOf(day, { days, rowsOf, unparsedOf, clientDays }) {
       chosen.length === 0 ? null : chosen.toSorted((a, b) => Number(a - b)).at(-1),
       0,
     ],
-    ['clients_sum', 'at_least', header('daily_active_users'), sum(chosen), 0],
+    [
+      'clients_sum',
+      'at_least',
+      header('daily_active_users'),
+      chosen.includes(null) ? null : sum(chosen),
+      0,
+    ],
     [
       'daily_active_users',
       'at_most',

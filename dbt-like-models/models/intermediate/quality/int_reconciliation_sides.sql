@@ -137,7 +137,10 @@ client_bounds as (
         org_id,
         activity_date,
         max(daily_active_users) as largest,
-        {{ sum_of_counts('daily_active_users') }} as memberships
+        case
+            when count(*) = count(daily_active_users)
+            then {{ sum_of_counts('daily_active_users') }}
+        end as memberships
     from {{ ref('fct_client_day') }}
     group by 1, 2
 
