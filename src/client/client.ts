@@ -7,9 +7,16 @@ import { kindOf } from '../lib/text.ts'
 import type { Body, HttpHead, World } from '../lib/world.ts'
 import { Controls, Limits, Readiness } from './endpoints/organisation.ts'
 import { Computers, Sessions } from './endpoints/sessions.ts'
-import { nextCursor, textOf } from './cursor.ts'
+import {
+  nextCursor,
+  textOf,
+  objectsOf,
+  readAnswer,
+  utf8,
+  withQuery,
+  type Caller,
+} from './http/call.ts'
 import { BodyError } from './errors.ts'
-import { objectsOf, readAnswer, utf8, withQuery, type Caller } from './http/call.ts'
 import { Transport, type AnswerOrigin, type Call, type TransportOptions } from './http/transport.ts'
 import {
   validateMetadata,

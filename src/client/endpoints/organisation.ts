@@ -7,10 +7,12 @@ import {
   withQuery,
   type Caller,
   type Served,
+  nextCursor,
+  textOf,
+  unredacted,
 } from '../http/call.ts'
 import type { ServedRow } from '../json/row-scanner.ts'
 import { checkWhole } from '../../lib/numbers.ts'
-import { nextCursor, textOf, unredacted } from '../cursor.ts'
 import type {
   ControlChange,
   ControlsPage,
