@@ -29,8 +29,7 @@ import {
 } from './base-plan.ts'
 import { DayBatch, DROP_PARSED, type DaySource } from './batch.ts'
 import type { Fields } from './documented.ts'
-import { reportDrift } from './drift-news.ts'
-import { SCHEMA_DRIFT } from './drift.ts'
+import { reportDrift, SCHEMA_DRIFT } from './drift.ts'
 import type { BaseEngine, Worker } from './engine.ts'
 import { isIntact, readBaseState, writeBaseState, type BaseFiles } from './state.ts'
 
