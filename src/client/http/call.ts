@@ -5,7 +5,6 @@ import type { HttpHead } from '../../lib/world.ts'
 import { sliceEnvelope, sliceWhole } from '../json/envelope.ts'
 import type { RowsAt, ServedRow } from '../json/row-scanner.ts'
 import { BodyError, ContradictionError, shownCursor } from '../errors.ts'
-import { serverTime } from '../rate-limit/header-values.ts'
 import type { AnswerOrigin, Call, Transport } from './transport.ts'
 import { REDACTED } from '../../lib/secrets/known-secrets.ts'
 
@@ -14,8 +13,6 @@ export interface Served<T> extends AnswerOrigin {
   readonly value: T
   /** In the order of the answer. */
   readonly items: readonly ServedRow[]
-  /** The server's clock, milliseconds since the epoch; null without a `Date`, NaN if it is invalid. */
-  readonly serverTime: number | null
 }
 
 /** Where the items of an answer are; `whole`: the answer is the only item. */
@@ -50,12 +47,7 @@ export function fetchItems<T>(
     const { value, items } = readAnswer('GET', origin, DOCUMENTED, response, () =>
       contentOf(utf8().decode(response.body), itemsAt),
     )
-    return {
-      value: documented<T>(value),
-      items,
-      ...origin,
-      serverTime: serverTime(response.headers),
-    }
+    return { value: documented<T>(value), items, ...origin }
   })
 }
 
