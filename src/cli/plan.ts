@@ -46,7 +46,7 @@ async function plansOf(config: Config, selection: SyncSelection, now: number) {
     const when = { today: dayOf(there), now: there }
     const tasks = planSync(ledger, { ...selection, ...when, windowSizes })
     const appUrl = hosts.find((each) => each.name === name)?.appUrl ?? null
-    const lake = { dataFolder, orgId: orgId ?? '', recorder: { intervals: ledger }, database }
+    const lake = { dataFolder, orgId: orgId ?? '', ledger, database }
     const wanted = entitySelection({ config }, { appUrl }, selection)
     const own = await ownHooks(wanted, dataFolder, { orgId, name })
     const entities = await planEntities(lake, own)

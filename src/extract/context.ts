@@ -12,22 +12,17 @@ import {
 } from '../client/index.ts'
 import type { IntervalRecorder } from './land/interval-recorder.ts'
 import type { Breaker } from './fetch/failures.ts'
-import type { LandingDatabase, RawWriter } from './land/raw-writer.ts'
+import type { WritableLake } from './land/raw-writer.ts'
 import type { PageOrigin } from '../lake/raw-days.ts'
 import type { ConfirmationRule } from './plan/volume-anomaly.ts'
 import type { WindowSizes } from './plan/window-size.ts'
 
 /** What landing needs, with or without the network. */
-export interface LandingContext {
-  readonly dataFolder: string
-  readonly orgId: string
+export interface LandingContext extends WritableLake {
   readonly runId: string
   readonly world: World
   /** The platform's clock minus this machine's, in milliseconds. */
   readonly skewMs: number
-  /** Writes and reads the lake. */
-  readonly database: LandingDatabase
-  readonly writer: RawWriter
   readonly recorder: IntervalRecorder
 }
 

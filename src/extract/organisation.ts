@@ -41,7 +41,7 @@ import {
   type Owners,
   ClockError,
 } from './identity.ts'
-import { RawWriter, type LandingDatabase } from './land/raw-writer.ts'
+import type { LandingDatabase } from './land/raw-writer.ts'
 import { quarantineDamagedEntities } from './land/verify-versions.ts'
 import { removePageBuffersExcept } from './land/buffer-paths.ts'
 import {
@@ -202,7 +202,7 @@ async function landDue(
   const wanted = new Set(due.map(({ resource, day }) => intervalKey(resource, day)))
   await removePageBuffersExcept(dataFolder, orgId, wanted)
   const confirmation = confirmationRule(options, now)
-  const recorder = new IntervalRecorder(ledger, orgId, world, confirmation)
+  const recorder = new IntervalRecorder(ledger, world, confirmation)
   const windowSizes = new WindowSizes(savedSizes)
   const context: FetchContext = {
     dataFolder,
@@ -210,10 +210,11 @@ async function landDue(
     runId,
     world,
     skewMs: identity.skewMs,
-    writer: new RawWriter({ dataFolder, orgId, ledger: ledger.intervals, database, warn }),
+    ledger: ledger.intervals,
+    database,
+    warn,
     recorder,
     client,
-    database,
     concurrency,
     breaker: new Breaker(),
     windowSizes,
@@ -318,7 +319,7 @@ async function failDue(
   const now = world.now() + skewMs
   const tasks = planSync(ledger.intervals, { ...options.plan, today: dayOf(now), now })
   announce(tasks, orgId, world)
-  const recorder = new IntervalRecorder(ledger, orgId, world, confirmationRule(options, now))
+  const recorder = new IntervalRecorder(ledger, world, confirmationRule(options, now))
   for (const task of tasks) await recorder.failed(task.resource.name, daysOf(task.days), failure)
   for (const resource of options.entities?.resources ?? []) {
     const isKnown = [...ledger.intervals.values()].some((each) => each.resource === resource)

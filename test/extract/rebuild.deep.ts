@@ -3,7 +3,7 @@ import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Day } from '../../src/lib/days.ts'
 import { contentOf } from '../../src/extract/land/row-lines.ts'
-import { RawWriter, LandingDatabase } from '../../src/extract/land/raw-writer.ts'
+import { landVersions, LandingDatabase } from '../../src/extract/land/raw-writer.ts'
 import { rebuildLedger } from '../../src/extract/open-ledger.ts'
 import { rawFolder } from '../../src/lake/layout.ts'
 import { intervalKey, type Interval } from '../../src/lake/ledger.ts'
@@ -27,16 +27,16 @@ import {
 /** Lands a row of any depth, as earlier versions did. */
 async function landByHand(data: string, item: string): Promise<void> {
   const database = new LandingDatabase(data)
-  const writer = new RawWriter({
+  const lake = {
     dataFolder: data,
     orgId: 'o',
     ledger: new Map(),
     database,
     warn: () => undefined,
-  })
+  }
   const origin = { page: 1, fetchedAt: NOW, request: '/', requestId: null, runId: 'run' }
   const content = contentOf([{ item, ordinal: 0, origin }], origin)
-  await writer.land('users', [{ day: DAY, content }])
+  await landVersions(lake, 'users', [{ day: DAY, content }])
   await database[Symbol.asyncDispose]()
 }
 

@@ -118,7 +118,7 @@ describe('a night', () => {
 it('a plan of entity resources lists the requests without sending any', async () => {
   const [emulator, data] = [await platform(), await temporaryFolder()]
   const plan = async () => {
-    const recorder = { intervals: await ledgerOf(data, 'org_demo') }
+    const ledger = await ledgerOf(data, 'org_demo')
     const selection = {
       resources: ENTITY_RESOURCES,
       sessions: ['a'],
@@ -128,7 +128,7 @@ it('a plan of entity resources lists the requests without sending any', async ()
       organisationOfHookEvents: null,
     }
     await using database = new LandingDatabase(data)
-    const lake = { dataFolder: data, orgId: 'org_demo', recorder, database }
+    const lake = { dataFolder: data, orgId: 'org_demo', ledger, database }
     const plans = await planEntities(lake, selection)
     return Object.fromEntries(plans.map(({ resource, what }) => [resource, what]))
   }

@@ -6,7 +6,7 @@ import type { Day } from '../../src/lib/days.ts'
 import { RESOURCES } from '../../src/lake/resources.ts'
 import { quarantineFolder, rawFolder, versionName, versionTime } from '../../src/lake/layout.ts'
 import { versionsIn } from '../../src/lake/raw-days.ts'
-import { readPageSums } from '../../src/lake/page-sums.ts'
+import { readPageSums } from '../../src/extract/land/known-pages.ts'
 import type { RunEvent } from '../../src/lib/events.ts'
 import { temporaryFolder, type TestWorld } from '../support/helpers.ts'
 import {

@@ -70,8 +70,7 @@ it('a plan has no more requests for sessions than a night sends', async () => {
   const ids = Array.from({ length: MOST_A_NIGHT + 1 }, (_, at) => `s-${at}`)
   await writeAtomic(join(data, 'seeds', 'sessions.csv'), ['session_id', ...ids].join('\n'))
   await using database = new LandingDatabase(data)
-  const recorder = { intervals: new Map() }
-  const lake = { dataFolder: data, orgId: 'org_demo', recorder, database }
+  const lake = { dataFolder: data, orgId: 'org_demo', ledger: new Map(), database }
   const resources = ['sessions'] as const
   expect(await planEntities(lake, { ...NOTHING, resources })).toEqual([
     { resource: 'sessions', what: '501 due, at most 500 a night', requests: 500 },

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { AppError, UsageError } from '../../src/lib/errors.ts'
-import { writePageSums } from '../../src/lake/page-sums.ts'
+import { writePageSums } from '../../src/extract/land/known-pages.ts'
 import { parseDay } from '../../src/lib/days.ts'
 import { diskFault, explainedFault } from '../../src/lib/disk.ts'
 import {

@@ -53,13 +53,13 @@ it('law 3: a raw day is synced before it gets its name, and its folder afterward
   const folder = 'lake/raw/tokens/org=o/date=2026-03-09'
   const order = await orderOf(`
     const { contentOf } = await load('/extract/land/row-lines.js')
-    const { LandingDatabase, RawWriter } = await load('/extract/land/raw-writer.js')
+    const { LandingDatabase, landVersions } = await load('/extract/land/raw-writer.js')
     const database = new LandingDatabase(folder)
     const to = { dataFolder: folder, orgId: 'o', ledger: new Map(), database, warn: console.error }
     const at = Date.parse('2026-03-10T06:00:00Z')
     const origin = { page: 1, fetchedAt: at, request: '/', requestId: null, runId: 'run' }
     const content = contentOf([{ item: '{"n":1}', ordinal: 0, origin }], origin)
-    await new RawWriter(to).land('tokens', [{ day: '2026-03-09', content }])`)
+    await landVersions(to, 'tokens', [{ day: '2026-03-09', content }])`)
   expect(order).toEqual([
     expect.stringMatching(`^sync ${folder}/.+\\.parquet$`),
     expect.stringMatching(`^rename ${folder}/.+\\.parquet$`),

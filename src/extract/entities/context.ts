@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { z } from 'zod'
 import { fieldOf, type Served } from '../../client/index.ts'
 import { versionPath } from '../../lake/layout.ts'
-import { dayShape, type Ledger } from '../../lake/ledger.ts'
+import { dayShape, intervalKey } from '../../lake/ledger.ts'
 import { rowsSql } from '../../lake/merged.ts'
 import { readRowsOfVerified, type PageOrigin, type RawRow } from '../../lake/raw-days.ts'
 import type { EntityResource } from '../../lake/resources.ts'
@@ -14,7 +14,7 @@ import { fill, statement } from '../../lib/package.ts'
 import type { Redaction } from '../../lib/secrets/redaction.ts'
 import type { Warn } from '../../lib/world.ts'
 import { nowThere, type FetchContext, type LandingContext, originOf } from '../context.ts'
-import type { LandingDatabase } from '../land/raw-writer.ts'
+import { landVersions, type Lake } from '../land/raw-writer.ts'
 import { contentOf } from '../land/row-lines.ts'
 
 /** Which entity resources a run is to ask for. */
@@ -135,22 +135,22 @@ export async function addToDay(
 }
 
 async function landDay(
-  { writer, recorder }: LandingContext,
+  context: LandingContext,
   resource: EntityResource,
   day: Day,
   rows: readonly RawRow[],
   last: PageOrigin,
 ): Promise<void> {
-  const landed = await writer.land(resource, [{ day, content: contentOf(rows, last) }])
-  await recorder.landed(resource, landed)
+  const landed = await landVersions(context, resource, [{ day, content: contentOf(rows, last) }])
+  await context.recorder.landed(resource, landed)
 }
 
 async function rowsOfDay(
-  { dataFolder, orgId, recorder, database }: LandingContext,
+  { dataFolder, orgId, ledger, database }: LandingContext,
   resource: string,
   day: Day,
 ): Promise<readonly RawRow[]> {
-  const file = recorder.interval(resource, day)?.file ?? null
+  const file = ledger.get(intervalKey(resource, day))?.file ?? null
   if (file === null) return []
   const path = versionPath(dataFolder, orgId, { resource, day, file })
   const rows = await database.use((connection) => readRowsOfVerified(connection, path))
@@ -158,15 +158,6 @@ async function rowsOfDay(
   throw new AppError(`${path} cannot be read, and nothing can be added to its day`, {
     hint: 'agent-warehouse rebuild verifies every file and moves damaged ones to quarantine.',
   })
-}
-
-/** Whose lake is read. */
-export interface LakeOf {
-  readonly dataFolder: string
-  readonly orgId: string
-  readonly recorder: { readonly intervals: Ledger }
-  /** The database that reads the lake. */
-  readonly database: LandingDatabase
 }
 
 /** The text of a column; empty where it has none. */
@@ -179,7 +170,7 @@ export function textIn(row: Row, column: string): string {
  * The items of a resource that have landed, on whatever day. `key`: the JSON path of what identifies
  * an item.
  */
-export async function knownItems(lake: LakeOf, resource: EntityResource, key: string) {
+export async function knownItems(lake: Lake, resource: EntityResource, key: string) {
   const rows = await askLake(lake, resource, 'known_items', { key: literal(key) })
   const hashes = new Set(rows.map((row) => textIn(row, 'hash')))
   const keys = new Set(rows.map((row) => textIn(row, 'key')))
@@ -196,12 +187,12 @@ export async function knownItems(lake: LakeOf, resource: EntityResource, key: st
  * caller verifies the files. Returns no rows if nothing has landed.
  */
 export async function askLake(
-  { dataFolder, orgId, recorder, database }: LakeOf,
+  { dataFolder, orgId, ledger, database }: Lake,
   resource: EntityResource,
   name: string,
   values: Readonly<Record<string, string>> = {},
 ): Promise<readonly Row[]> {
-  const files = [...recorder.intervals.values()].flatMap(({ resource: of, day, file }) => {
+  const files = [...ledger.values()].flatMap(({ resource: of, day, file }) => {
     if (of !== resource || file === null) return []
     return [versionPath(dataFolder, orgId, { resource, day, file })]
   })
@@ -219,13 +210,13 @@ const daysFile = stateFile<LandedDays>('beside', mapOf(z.array(dayShape).readonl
  * The days that had landed when each resource was last fetched completely, so that days that
  * go missing later are detected: `<data>/state/beside/<org>.json`.
  */
-export async function landedBefore(lake: LakeOf, warn?: Warn): Promise<LandedDays> {
+export async function landedBefore(lake: Lake, warn?: Warn): Promise<LandedDays> {
   return (await daysFile.read(lake.dataFolder, lake.orgId, warn)) ?? new Map()
 }
 
 /** Days that went missing since then, in order; undefined if it was never completely fetched. */
 export function missingDays(
-  lake: LakeOf,
+  lake: Lake,
   before: LandedDays,
   resource: EntityResource,
 ): readonly Day[] | undefined {
@@ -236,7 +227,7 @@ export function missingDays(
 
 /** Saves which days have landed of the completely fetched resources. */
 export async function saveLandedDays(
-  lake: LakeOf,
+  lake: Lake,
   before: LandedDays,
   fetched: readonly EntityResource[],
 ): Promise<void> {
@@ -244,8 +235,8 @@ export async function saveLandedDays(
   await daysFile.write(lake.dataFolder, lake.orgId, new Map([...before, ...now]))
 }
 
-function landedDays({ recorder }: LakeOf, resource: EntityResource): Day[] {
-  return [...recorder.intervals.values()]
+function landedDays({ ledger }: Lake, resource: EntityResource): Day[] {
+  return [...ledger.values()]
     .filter((interval) => interval.resource === resource && interval.file !== null)
     .map(({ day }) => day)
     .sort()

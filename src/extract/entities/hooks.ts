@@ -8,7 +8,7 @@ import { readOrganisations } from '../../lake/organisations.ts'
 import { readSpool, removeFromSpool } from '../../lake/hook-spool.ts'
 import { originOf } from '../context.ts'
 import { IntervalRecorder } from '../land/interval-recorder.ts'
-import { LandingDatabase, RawWriter } from '../land/raw-writer.ts'
+import { LandingDatabase } from '../land/raw-writer.ts'
 import { quarantineDamagedEntities } from '../land/verify-versions.ts'
 import { addToDay, keyIn, type EntityLandingContext, type EntitySelection } from './context.ts'
 
@@ -94,13 +94,12 @@ export async function landSpool(options: SpoolOptions): Promise<void> {
     )
     return
   }
-  const ledger = await LedgerFile.open(dataFolder, orgId, warn)
-  await quarantineDamagedEntities(ledger)
+  const file = await LedgerFile.open(dataFolder, orgId, warn)
+  await quarantineDamagedEntities(file)
   const redaction = await openRedaction(dataFolder, redactionKey)
   const confirmation = { plannedAt: world.now(), isForced: false }
-  const recorder = new IntervalRecorder(ledger, orgId, world, confirmation)
+  const recorder = new IntervalRecorder(file, world, confirmation)
   await using database = new LandingDatabase(dataFolder)
-  const writer = new RawWriter({ dataFolder, orgId, ledger: ledger.intervals, database, warn })
-  const to = { dataFolder, orgId, runId, world, skewMs: 0, database, writer, recorder }
-  await landHookEvents({ ...to, redaction })
+  const lake = { dataFolder, orgId, ledger: file.intervals, database, warn }
+  await landHookEvents({ ...lake, runId, world, skewMs: 0, recorder, redaction })
 }

@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { atLine, readCsv } from '../../lib/csv.ts'
 import { UsageError } from '../../lib/errors.ts'
 import { readIfThere } from '../../lib/files.ts'
-import { askLake, textIn, type EntitySelection, type LakeOf } from './context.ts'
+import type { Lake } from '../land/raw-writer.ts'
+import { askLake, textIn, type EntitySelection } from './context.ts'
 
 export type SessionResource = 'sessions' | 'messages'
 
@@ -34,7 +35,7 @@ interface LastSeen {
 
 type AllSeen = ReadonlyMap<string, LastSeen>
 
-export async function allSeen(lake: LakeOf, resource: SessionResource): Promise<AllSeen> {
+export async function allSeen(lake: Lake, resource: SessionResource): Promise<AllSeen> {
   const rows = await askLake(lake, resource, `known_${resource}`)
   return new Map(
     rows.map((row) => {
@@ -89,7 +90,7 @@ export function removedSoon(
 }
 
 /** For how many days the latest known settings keep sessions; null where they do not say. */
-export async function retentionDays(lake: LakeOf): Promise<number | null> {
+export async function retentionDays(lake: Lake): Promise<number | null> {
   const [row] = await askLake(lake, 'enterprise_controls', 'session_retention')
   const days = Number(row?.['days'] ?? NaN)
   return days > 0 ? days : null
@@ -113,7 +114,7 @@ export interface DueRule {
 
 /** The named items, due or not, followed by all others that are due. */
 export async function candidatesToAsk(
-  lake: LakeOf,
+  lake: Lake,
   resource: SessionResource,
   named: readonly Candidate[],
   rule: DueRule,
@@ -141,7 +142,7 @@ export function dueOf(
 
 /** The user's own list first, then every session that any resource names. */
 async function candidates(
-  lake: LakeOf,
+  lake: Lake,
   resource: SessionResource,
   seen: AllSeen,
 ): Promise<Candidate[]> {

@@ -21,7 +21,6 @@ import { mapLimit } from '../../lib/concurrency.ts'
 import { asError } from '../../lib/errors.ts'
 import { grouped } from '../../lib/grouped.ts'
 import { someOf } from '../../lib/text.ts'
-import { warner } from '../../lib/world.ts'
 import { mapOf, stateFile } from '../../lake/state-file.ts'
 import { abortsRun, isNotGranted } from '../fetch/failures.ts'
 
@@ -35,10 +34,10 @@ export async function fetchSessions(
   context: EntityContext,
   resource: SessionResource,
 ): Promise<Error | null> {
-  const { dataFolder, orgId, world } = context
+  const { dataFolder, orgId, warn } = context
   const named = namedIn(context.selection, resource)
   const seen = await allSeen(context, resource)
-  const unknown = await unknownFile.read(dataFolder, orgId, warner(world))
+  const unknown = await unknownFile.read(dataFolder, orgId, warn)
   const requests = new IdRequests(context, resource, unknown ?? new Map())
   // of messages only the last update tells when they go
   const mayGo = resource === 'sessions' || seen.size > 0
@@ -190,9 +189,9 @@ class IdRequests {
   }
 
   #report(): void {
-    const { orgId, selection, world } = this.#context
+    const { orgId, selection } = this.#context
     const warn = (message: string): void => {
-      warner(world)(`${this.#resource} of ${orgId}: ${message}`)
+      this.#context.warn(`${this.#resource} of ${orgId}: ${message}`)
     }
     const named = new Set(namedIn(selection, this.#resource).map(idOf))
     const groups = grouped(this.#missed, ([id, error]) => {

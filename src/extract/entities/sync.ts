@@ -1,9 +1,9 @@
 import { addDays, startOf } from '../../lib/days.ts'
 import { ENTITY_RESOURCES, isSnapshot, type EntityResource } from '../../lake/resources.ts'
 import { messageOf } from '../../lib/errors.ts'
-import { warner } from '../../lib/world.ts'
 import type { Computer } from '../../client/index.ts'
 import { abortsRun, isNotGranted } from '../fetch/failures.ts'
+import type { Lake } from '../land/raw-writer.ts'
 import { readSpool } from '../../lake/hook-spool.ts'
 import {
   askLake,
@@ -14,7 +14,6 @@ import {
   today,
   type EntityContext,
   type EntitySelection,
-  type LakeOf,
   type LandedDays,
 } from './context.ts'
 import { landHookEvents } from './hooks.ts'
@@ -31,10 +30,7 @@ export interface EntityPlan {
 }
 
 /** Plans the requests of a sync without sending any. Reads files without verifying them. */
-export async function planEntities(
-  lake: LakeOf,
-  selection: EntitySelection,
-): Promise<EntityPlan[]> {
+export async function planEntities(lake: Lake, selection: EntitySelection): Promise<EntityPlan[]> {
   const plans: EntityPlan[] = []
   for (const resource of selection.resources) {
     plans.push({ resource, ...(await ENTITIES[resource].plan(lake, selection)) })
@@ -50,8 +46,7 @@ export async function planEntities(
  * @throws errors that abort the run (see `abortsRun`).
  */
 export async function syncEntities(context: EntityContext): Promise<void> {
-  const { orgId, world, selection } = context
-  const warn = warner(world)
+  const { orgId, selection, warn } = context
   const landed = await landedBefore(context, warn)
   const run: Run = { context, landed, computers: undefined }
   const fetched: EntityResource[] = []
@@ -101,7 +96,7 @@ async function attempt(run: Run, resource: EntityResource): Promise<string> {
 /** How a resource is planned, without a request, and fetched. */
 interface Entity {
   /** What a sync would request, and the minimum number of requests. */
-  readonly plan: (lake: LakeOf, selection: EntitySelection) => Promise<Omit<EntityPlan, 'resource'>>
+  readonly plan: (lake: Lake, selection: EntitySelection) => Promise<Omit<EntityPlan, 'resource'>>
   /** Returns an error if part of it was not available. */
   readonly fetch: (run: Run) => Promise<unknown>
 }
@@ -168,7 +163,7 @@ function byId(resource: SessionResource): Entity {
   }
 }
 
-async function revisions(lake: LakeOf, isForced: boolean): Promise<string> {
+async function revisions(lake: Lake, isForced: boolean): Promise<string> {
   const missing = missingDays(lake, await landedBefore(lake), 'enterprise_controls')
   if (isForced || missing?.length !== 0) return 'the whole history'
   const known = await askLake(lake, 'enterprise_controls', 'known_items', { key: "'$.revision'" })

@@ -2,7 +2,6 @@ import { mapLimit } from '../../lib/concurrency.ts'
 import type { Day } from '../../lib/days.ts'
 import { messageOf } from '../../lib/errors.ts'
 import { grouped } from '../../lib/grouped.ts'
-import { warner } from '../../lib/world.ts'
 import {
   ApiError,
   contradiction,
@@ -15,9 +14,9 @@ import {
   type UsersPage,
 } from '../../client/index.ts'
 import { intervalKey, type Interval, type Ledger } from '../../lake/ledger.ts'
-import { writePageSums, type PageSums } from '../../lake/page-sums.ts'
 import type { LandedDay } from '../land/raw-writer.ts'
 import { bufferPath } from '../land/buffer-paths.ts'
+import { landedPages, pageInLake, writePageSums, type PageSums } from '../land/known-pages.ts'
 import { PageBuffer } from '../land/page-buffer.ts'
 import { dayOfRow, nowThere, originOf, ownAnswer, type FetchContext } from '../context.ts'
 import { Background } from './background.ts'
@@ -95,7 +94,7 @@ async function openPagination(
   const [first] = buffer.headers
   // rows in the buffer came from a page that differs: its later pages are not compared either
   if (first === undefined || buffer.hasKnownPages)
-    pagination.landedPages = await context.writer.landedPages(resource.name, day)
+    pagination.landedPages = await landedPages(context, resource.name, day)
   if (first === undefined) return pagination
   const age = nowThere(context) - first.origin.fetchedAt
   const landed = pagination.landedPages?.pages
@@ -114,7 +113,7 @@ async function readPages(context: FetchContext, pagination: Pagination): Promise
     await requestPages(context, pagination)
   } catch (error) {
     if (!isRefusedCursor(pagination, error)) throw error
-    warner(context.world)(
+    context.warn(
       `${pagination.resource.name} ${pagination.day} starts again from its first page, because its cursor was refused: ${messageOf(error)}`,
     )
     startAgain(pagination)
@@ -150,7 +149,7 @@ async function addPages(context: FetchContext, pagination: Pagination): Promise<
   const { resource, day, buffer, users } = pagination
   const id = idOf(context, pagination)
   const range = { first: day, last: day }
-  const witness = totalsVersion(context.recorder.intervals, day)
+  const witness = totalsVersion(context.ledger, day)
   const requestPage = async (query: AnalyticsQuery): Promise<UsersPage> => {
     const known = pagination.landedPages?.pages[buffer.pages]
     return ownAnswer(context, await context.client.page(resource.endpoint, query, known))
@@ -200,7 +199,7 @@ async function restoreEqualPages(context: FetchContext, pagination: Pagination):
   const { file = null } = context.recorder.interval(resource.name, day) ?? {}
   if (file === null) return headers.length === 0
   for (const header of headers) {
-    const rows = await context.writer.pageInLake(resource.name, day, file, header)
+    const rows = await pageInLake(context, resource.name, day, file, header)
     if (rows === null) {
       startAgain(pagination)
       return false
@@ -273,13 +272,13 @@ export async function verifyPagesConsistent(
   landing: LandingQueue,
   users: Resource,
 ): Promise<void> {
-  const { recorder } = context
-  let unverified = [...recorder.intervals.values()].filter(isUnverified(users))
+  const { recorder, ledger } = context
+  let unverified = [...ledger.values()].filter(isUnverified(users))
   for (let round = 1; unverified.length > 0; round += 1) {
-    const before = new Map(recorder.intervals)
+    const before = new Map(ledger)
     const days = unverified.map(({ day }) => day).sort()
     const found = (verdict: Verdict): UnverifiedDay[] =>
-      unverified.filter((each) => verdictOf(each, before, recorder.intervals) === verdict)
+      unverified.filter((each) => verdictOf(each, before, ledger) === verdict)
     try {
       await mapLimit(DAY_TOTALS, context.concurrency, (total) =>
         new WindowFetcher(context, total).fetch(days),
@@ -295,7 +294,7 @@ export async function verifyPagesConsistent(
       fetchUsersDay(context, landing, users, day),
     )
     await landing.ended()
-    unverified = moved.flatMap((each) => fetchedAgain(each, users, recorder.intervals))
+    unverified = moved.flatMap((each) => fetchedAgain(each, users, ledger))
   }
 }
 
@@ -330,9 +329,9 @@ function fetchedAgain(before: UnverifiedDay, users: Resource, known: Ledger): Un
   return [now].filter(isUnverified(users))
 }
 
-function warnOfMove({ world }: FetchContext, day: Day, isLast: boolean): void {
+function warnOfMove({ warn }: FetchContext, day: Day, isLast: boolean): void {
   const then = isLast
     ? `it is kept after ${MAX_ROUNDS} attempts; a later recheck may change it`
     : 'it is read again'
-  warner(world)(`the totals of ${day} changed while its users were read: ${then}`)
+  warn(`the totals of ${day} changed while its users were read: ${then}`)
 }

@@ -17,7 +17,6 @@ import type { ConfirmationRule, VolumeAnomaly } from '../plan/volume-anomaly.ts'
 export class IntervalRecorder {
   readonly #ledger: LedgerFile
   readonly #world: World
-  readonly #orgId: string
   readonly #confirmation: ConfirmationRule
   /** The last outcome of each interval in this run, by key. */
   readonly #outcomes = new Map<string, 'landed' | 'failed'>()
@@ -27,9 +26,8 @@ export class IntervalRecorder {
   readonly #refusals: { resource: string; days: readonly Day[]; error: unknown }[] = []
   #onMonthComplete: (month: string) => void = () => undefined
 
-  constructor(ledger: LedgerFile, orgId: string, world: World, confirmation: ConfirmationRule) {
+  constructor(ledger: LedgerFile, world: World, confirmation: ConfirmationRule) {
     this.#ledger = ledger
-    this.#orgId = orgId
     this.#world = world
     this.#confirmation = confirmation
   }
@@ -91,7 +89,7 @@ export class IntervalRecorder {
   /** @param isConfirmed whether the rows were served a second time, and are accepted. */
   anomalyFound({ known, sizeBefore, size }: VolumeAnomaly, isConfirmed: boolean): void {
     const { resource, day } = known
-    const what = { orgId: this.#orgId, resource, day, sizeBefore, size, isConfirmed }
+    const what = { orgId: this.#ledger.orgId, resource, day, sizeBefore, size, isConfirmed }
     this.#world.emit({ type: 'interval.shrunk', ...what })
   }
 
@@ -133,7 +131,13 @@ export class IntervalRecorder {
     await this.#ledger.record(known.map((interval) => afterFailure(interval, error)))
     const why = { error: messageOf(error), requestId: requestIdOf(error) }
     for (const { day } of known) {
-      this.#world.emit({ type: 'interval.failed', orgId: this.#orgId, resource, day, ...why })
+      this.#world.emit({
+        type: 'interval.failed',
+        orgId: this.#ledger.orgId,
+        resource,
+        day,
+        ...why,
+      })
       this.#ended(resource, day, 'failed')
     }
   }
@@ -148,7 +152,7 @@ export class IntervalRecorder {
     if (first === undefined || last === undefined) return
     const range = first === last ? first.day : `${first.day} to ${last.day}`
     warner(this.#world)(
-      `${resource} ${range} of ${this.#orgId}: what has landed is kept, but the platform no longer serves it: ${messageOf(error)}`,
+      `${resource} ${range} of ${this.#ledger.orgId}: what has landed is kept, but the platform no longer serves it: ${messageOf(error)}`,
     )
   }
 
@@ -192,7 +196,7 @@ export class IntervalRecorder {
   }
 
   #finished(resource: string, day: Day, outcome: IntervalOutcome, rows: number): void {
-    const what = { orgId: this.#orgId, resource, day, outcome, rows }
+    const what = { orgId: this.#ledger.orgId, resource, day, outcome, rows }
     this.#world.emit({ type: 'interval.finished', ...what })
     this.#ended(resource, day, 'landed')
   }

@@ -4,7 +4,7 @@ import { readRows } from '../../lake/raw-days.ts'
 import type { FetchContext } from '../context.ts'
 import { isConfirmed, sizeOf, type VolumeAnomaly } from '../plan/volume-anomaly.ts'
 import type { Resource } from '../../lake/resources.ts'
-import type { LandedDay, ServedDay } from './raw-writer.ts'
+import { landVersions, type LandedDay, type ServedDay } from './raw-writer.ts'
 
 /** A day to land, and how large it is (see `sizeOf`). */
 export interface SizedDay extends ServedDay {
@@ -22,7 +22,7 @@ export async function landDays<T extends SizedDay>(
   resource: Resource,
   served: readonly T[],
 ): Promise<(T & LandedDay)[]> {
-  const { recorder, writer, confirmation } = context
+  const { recorder, confirmation } = context
   const believed: T[] = []
   const confirmed: VolumeAnomaly[] = []
   for (const each of served) {
@@ -33,7 +33,7 @@ export async function landDays<T extends SizedDay>(
       if (anomaly !== null) confirmed.push(anomaly)
     }
   }
-  const landed = await writer.land(resource.name, believed)
+  const landed = await landVersions(context, resource.name, believed)
   for (const anomaly of confirmed) recorder.anomalyFound(anomaly, true)
   return landed
 }

@@ -15,19 +15,15 @@ import {
   isVersionOf,
   quarantineFolder,
   rawFolder,
-  type RawFile,
   versionName,
   versionPath,
   versionTime,
 } from '../../lake/layout.ts'
 import { intervalKey, type Ledger } from '../../lake/ledger.ts'
-import { rowsSql, sha256AsLanded } from '../../lake/merged.ts'
-import { readPageSums, type PageSums } from '../../lake/page-sums.ts'
+import { sha256AsLanded } from '../../lake/merged.ts'
 import { quarantine } from '../../lake/quarantine.ts'
 import { versionsIn } from '../../lake/raw-days.ts'
-import { servedRow, sumOf, type ServedRow } from '../../client/index.ts'
 import { bufferPath } from './buffer-paths.ts'
-import type { PageHeader } from './page-buffer.ts'
 import { type DayContent, writeLines, type DayRows, type LineFile } from './row-lines.ts'
 import { damageOfVersion } from './verify-versions.ts'
 
@@ -75,136 +71,83 @@ export interface LandedDay extends ServedDay {
   readonly witness?: string | null
 }
 
-/** The versions of a day in the lake. */
-interface KnownVersions {
-  readonly count: number
-  /** Fetch times, with quarantine: a new version gets a later one even if a clock was set back. */
-  readonly times: readonly number[]
-  /** The newest version if it holds the same rows; `sha256`: null if not in the ledger. */
-  readonly newest?: { readonly path: string; readonly sha256: string | null }
-}
-
-interface Destination {
+/** The lake of one organisation, and the database that reads and writes it. */
+export interface Lake {
   readonly dataFolder: string
   readonly orgId: string
+  /** What its files are verified against. */
+  readonly ledger: Ledger
   readonly database: LandingDatabase
 }
 
-interface RawWriterOptions extends Destination {
-  /** What the files are verified against. */
-  readonly ledger: Ledger
+/** A lake whose damaged files may be moved to quarantine. */
+export interface WritableLake extends Lake {
   readonly warn: Warn
 }
 
-/** Writes raw days of one organisation: temporary file, synced, renamed. */
-export class RawWriter {
-  readonly #options: RawWriterOptions
+/**
+ * Writes the rows of each day as a new version, unless the newest version already holds
+ * the same rows.
+ */
+export async function landVersions<T extends ServedDay>(
+  lake: WritableLake,
+  resource: string,
+  days: readonly T[],
+): Promise<(T & LandedDay)[]> {
+  const compared = await allOrThrow(
+    days.map(async (served) => ({ served, ...(await compare(lake, resource, served)) })),
+  )
+  const next = compared.flatMap((each) => each.next ?? [])
+  const written = await writeDays(lake, resource, next)
+  return allOrThrow(
+    compared.map(async ({ served, intact, versions }) => {
+      const found = intact ?? written.get(served.day)
+      if (found === undefined) throw new RangeError(`${served.day} was not written`)
+      const sha256 = found.sha256 ?? (await sha256AsLanded(found.path))
+      const isNew = intact === undefined
+      return { ...served, file: basename(found.path), sha256, versions, isNew }
+    }),
+  )
+}
 
-  constructor(options: RawWriterOptions) {
-    this.#options = options
-  }
+/** The version with the rows of a served day, and how many versions of the day there are with it. */
+interface Compared {
+  /** The newest version, if it holds these rows; `sha256`: null if not in the ledger. */
+  readonly intact?: { readonly path: string; readonly sha256: string | null }
+  /** Otherwise the one to write. */
+  readonly next?: NewVersion
+  readonly versions: number
+}
 
-  /**
-   * The checksums of the pages of the ledger's version; null unless its file is verified. Null also
-   * after a newer version went to quarantine: the same rows are then written as a new version, for
-   * which all of them are needed.
-   */
-  async landedPages(resource: string, day: Day): Promise<PageSums | null> {
-    const { dataFolder, orgId, ledger, warn } = this.#options
-    const { file, digest, sha256 } = ledger.get(intervalKey(resource, day)) ?? {}
-    if (file == null || digest == null || sha256 == null) return null
-    const inQuarantine = versionsIn(quarantineFolder(dataFolder, orgId, resource, day))
-    if ((inQuarantine.at(-1) ?? '') > file) return null
-    const sums = await readPageSums(this.#options, resource, day, digest, warn)
-    if (sums === null) return null
-    const damage = await damageOfVersion(dataFolder, orgId, { resource, day, file }, sha256)
-    return damage === undefined ? sums : null
-  }
-
-  /**
-   * The rows of a page, read from the lake; null if the version does not contain them, or if they
-   * were served with other white space between them than a blank after each comma.
-   */
-  async pageInLake(
-    resource: string,
-    day: Day,
-    file: string,
-    { origin, sum }: PageHeader,
-  ): Promise<ServedRow[] | null> {
-    // The file was verified when its pagination was opened: this database reads no damaged file.
-    const path = this.#pathOf({ resource, day, file })
-    const sql = fill(statement('raw/page'), { rows: rowsSql([path]), page: String(origin.page) })
-    const rows = await this.#options.database.use((database) => database.rows(sql).catch(() => []))
-    const items = rows.flatMap(({ item }) => (typeof item === 'string' ? [item] : []))
-    // the sum is of the array as served, whose white space is not in the lake
-    const isSame = [',', ', '].some(
-      (comma) => sumOf(`[${items.join(comma)}]`, items.length).sha256 === sum.sha256,
-    )
-    return isSame ? items.map(servedRow) : null
-  }
-
-  /**
-   * Writes the rows of each day as a new version, unless the newest version already holds
-   * the same rows.
-   */
-  async land<T extends ServedDay>(
-    resource: string,
-    days: readonly T[],
-  ): Promise<(T & LandedDay)[]> {
-    const compared = await allOrThrow(
-      days.map(async (served) => {
-        return { served, known: await this.#newestOf(resource, served.day, served.content.digest) }
-      }),
-    )
-    const fresh = compared.flatMap(({ served: { day, content }, known: { newest, times } }) => {
-      if (newest !== undefined) return []
-      const fetchedAt = Math.max(content.last.fetchedAt, ...times.map((time) => time + 1))
-      const file = versionName(fetchedAt, content.digest)
-      return [{ day, content, fetchedAt, path: this.#pathOf({ resource, day, file }) }]
-    })
-    const written = await writeDays(this.#options, resource, fresh)
-    return allOrThrow(
-      compared.map(async ({ served, known: { newest, count } }) => {
-        const isNew = newest === undefined
-        const found = newest ?? written.get(served.day)
-        if (found === undefined) throw new RangeError(`${served.day} was not written`)
-        const { path, sha256 } = found
-        return {
-          ...served,
-          file: basename(path),
-          sha256: sha256 ?? (await sha256AsLanded(path)),
-          versions: isNew ? count + 1 : count,
-          isNew,
-        }
-      }),
-    )
-  }
-
-  /**
-   * The newest version, if it holds these rows and is intact. A damaged one is moved to
-   * quarantine; the version before it does not take its place.
-   */
-  async #newestOf(resource: string, day: Day, digest: string): Promise<KnownVersions> {
-    const { dataFolder, orgId, ledger, warn } = this.#options
-    const landed = versionsIn(rawFolder(dataFolder, orgId, resource, day))
-    const inQuarantine = versionsIn(quarantineFolder(dataFolder, orgId, resource, day))
-    const known = { count: landed.length, times: [...landed, ...inQuarantine].map(versionTime) }
-    const file = landed.at(-1)
-    if (file === undefined || !isVersionOf(file, digest)) return known
-    if ((inQuarantine.at(-1) ?? '') > file) return known
-    const raw = { resource, day, file }
-    const interval = ledger.get(intervalKey(resource, day))
-    // a file unknown to the ledger was left by a crash: its rows are verified
-    const sha256 = interval?.file === file ? interval.sha256 : null
-    const damage = await damageOfVersion(dataFolder, orgId, raw, sha256)
-    if (damage === undefined) return { ...known, newest: { path: this.#pathOf(raw), sha256 } }
-    warn(`${await quarantine(dataFolder, orgId, damage)}; the day is written again`)
-    return { ...known, count: landed.length - 1 }
-  }
-
-  #pathOf(raw: RawFile): string {
-    return versionPath(this.#options.dataFolder, this.#options.orgId, raw)
-  }
+/**
+ * Compares the newest version with the rows served. A damaged one is moved to quarantine; the
+ * version before it does not take its place.
+ */
+async function compare(
+  { dataFolder, orgId, ledger, warn }: WritableLake,
+  resource: string,
+  { day, content }: ServedDay,
+): Promise<Compared> {
+  const landed = versionsIn(rawFolder(dataFolder, orgId, resource, day))
+  const inQuarantine = versionsIn(quarantineFolder(dataFolder, orgId, resource, day))
+  // also later than those in quarantine, even if a clock was set back
+  const times = [...landed, ...inQuarantine].map((name) => versionTime(name) + 1)
+  const fetchedAt = Math.max(content.last.fetchedAt, ...times)
+  const pathOf = (file: string): string => versionPath(dataFolder, orgId, { resource, day, file })
+  const path = pathOf(versionName(fetchedAt, content.digest))
+  const next = { day, content, fetchedAt, path }
+  const file = landed.at(-1)
+  if (file === undefined || !isVersionOf(file, content.digest))
+    return { next, versions: landed.length + 1 }
+  if ((inQuarantine.at(-1) ?? '') > file) return { next, versions: landed.length + 1 }
+  const interval = ledger.get(intervalKey(resource, day))
+  // a file unknown to the ledger was left by a crash: its rows are verified
+  const sha256 = interval?.file === file ? interval.sha256 : null
+  const damage = await damageOfVersion(dataFolder, orgId, { resource, day, file }, sha256)
+  if (damage === undefined)
+    return { intact: { path: pathOf(file), sha256 }, versions: landed.length }
+  warn(`${await quarantine(dataFolder, orgId, damage)}; the day is written again`)
+  return { next, versions: landed.length }
 }
 
 interface NewVersion {
@@ -228,7 +171,7 @@ const BUFFER_BYTES = 1024 * 1024
  * @returns the files, by their days.
  */
 export async function writeDays(
-  to: Destination,
+  to: Omit<Lake, 'ledger'>,
   resource: string,
   versions: readonly NewVersion[],
 ): Promise<Map<Day, WrittenFile>> {
@@ -250,7 +193,7 @@ interface NewFile extends NewVersion {
 }
 
 async function writeBatch(
-  to: Destination,
+  to: Omit<Lake, 'ledger'>,
   resource: string,
   batch: readonly NewVersion[],
 ): Promise<[Day, WrittenFile][]> {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { originOf } from '../../../src/extract/context.ts'
 import { addToDay, keyIn } from '../../../src/extract/entities/context.ts'
 import { IntervalRecorder } from '../../../src/extract/land/interval-recorder.ts'
-import { LandingDatabase, RawWriter } from '../../../src/extract/land/raw-writer.ts'
+import { LandingDatabase } from '../../../src/extract/land/raw-writer.ts'
 import { LedgerFile } from '../../../src/lake/ledger.ts'
 import { parseDay } from '../../../src/lib/days.ts'
 import { landed } from '../../flows/entities-night.ts'
@@ -19,9 +19,9 @@ it('an item that has changed within a day replaces the one of the earlier run, a
     const world = testWorld()
     const ledger = await LedgerFile.open(dataFolder, 'o', fail)
     const rule = { plannedAt: world.now(), isForced: false }
-    const recorder = new IntervalRecorder(ledger, 'o', world, rule)
+    const recorder = new IntervalRecorder(ledger, world, rule)
     const to = { dataFolder, orgId: 'o', ledger: ledger.intervals, database, warn: fail }
-    const context = { ...to, runId, world, skewMs: 0, writer: new RawWriter(to), recorder }
+    const context = { ...to, runId, world, skewMs: 0, recorder }
     const origin = originOf(context, { request: '/', requestId: null })
     const rows = items.map((item, ordinal) => ({ item, ordinal, origin }))
     await addToDay(context, 'sessions', DAY, rows, keyIn('id'), origin)

@@ -29,7 +29,7 @@ const refusal = new ApiError('404', 404, NO_PROBLEM)
 async function stage() {
   const ledger = await LedgerFile.open(await temporaryFolder(), 'o', () => undefined)
   const rule = { plannedAt: NOW, isForced: false }
-  const nextRun = () => new IntervalRecorder(ledger, 'o', testWorld(NOW), rule)
+  const nextRun = () => new IntervalRecorder(ledger, testWorld(NOW), rule)
   await nextRun().landed('tokens', [landed(OLD)])
   return { ledger, nextRun }
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import type { Day } from '../../../src/lib/days.ts'
 import { contentOf } from '../../../src/extract/land/row-lines.ts'
-import { RawWriter, LandingDatabase } from '../../../src/extract/land/raw-writer.ts'
+import { landVersions, LandingDatabase } from '../../../src/extract/land/raw-writer.ts'
 import { quarantineFolder, rawFolder } from '../../../src/lake/layout.ts'
 import { moveAside } from '../../../src/lake/quarantine.ts'
 import { versionsIn } from '../../../src/lake/raw-days.ts'
@@ -16,11 +16,11 @@ async function stage() {
   const database = new LandingDatabase(dataFolder)
   onTestFinished(() => database[Symbol.asyncDispose]())
   const warn = (message: string): never => expect.fail(message)
-  const writer = new RawWriter({ dataFolder, orgId: 'o', ledger: new Map(), database, warn })
+  const lake = { dataFolder, orgId: 'o', ledger: new Map(), database, warn }
   const land = async (item: string, fetchedAt: number): Promise<string> => {
     const origin = { page: 1, fetchedAt, request: '/', requestId: null, runId: 'run' }
     const content = contentOf([{ item, ordinal: 0, origin }], origin)
-    const [landed] = await writer.land('tokens', [{ day: DAY, content }])
+    const [landed] = await landVersions(lake, 'tokens', [{ day: DAY, content }])
     return landed?.file ?? ''
   }
   return { dataFolder, land }

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 import type { Day } from '../../../src/lib/days.ts'
 import type { RawRow } from '../../../src/lake/raw-days.ts'
 import { contentOf, writeLines } from '../../../src/extract/land/row-lines.ts'
-import { RawWriter, writeDays, LandingDatabase } from '../../../src/extract/land/raw-writer.ts'
+import { landVersions, writeDays, LandingDatabase } from '../../../src/extract/land/raw-writer.ts'
 import { rawFolder } from '../../../src/lake/layout.ts'
 import { readRows } from '../../../src/lake/raw-days.ts'
 import { temporaryFolder } from '../../support/helpers.ts'
@@ -31,9 +31,9 @@ async function landed(days: readonly DayOfRows[]): Promise<unknown> {
   const database = new LandingDatabase(dataFolder)
   try {
     const warn = (message: string): never => expect.fail(message)
-    const writer = new RawWriter({ dataFolder, orgId: 'o', ledger: new Map(), database, warn })
+    const lake = { dataFolder, orgId: 'o', ledger: new Map(), database, warn }
     const contents = days.map(({ day, rows }) => ({ day, content: contentOf(rows, origin) }))
-    const results = await writer.land('users', contents)
+    const results = await landVersions(lake, 'users', contents)
     return await Promise.all(
       days.map(async ({ day }, at) => {
         const file = join(rawFolder(dataFolder, 'o', 'users', day), results[at]?.file ?? '')

@@ -6,7 +6,7 @@ import type { Day } from '../../../src/lib/days.ts'
 import { Database } from '../../../src/lib/duckdb.ts'
 import { AppError } from '../../../src/lib/errors.ts'
 import { contentOf } from '../../../src/extract/land/row-lines.ts'
-import { LandingDatabase, RawWriter } from '../../../src/extract/land/raw-writer.ts'
+import { LandingDatabase, landVersions } from '../../../src/extract/land/raw-writer.ts'
 import { damagedFiles, quarantineDamaged } from '../../../src/extract/land/verify-versions.ts'
 import { intervalKey, type Interval, type Ledger } from '../../../src/lake/ledger.ts'
 import { temporaryFolder } from '../../support/helpers.ts'
@@ -22,7 +22,7 @@ async function stage() {
   const to = { dataFolder: data, orgId: 'o', ledger: new Map(), database, warn: never }
   const last = { page: 1, fetchedAt: NOW, request: '/', requestId: null, runId: 'run' }
   const content = contentOf([{ item: '{"n":1}', ordinal: 0, origin: last }], last)
-  const [landed] = await new RawWriter(to).land(RAW.resource, [{ day: RAW.day, content }])
+  const [landed] = await landVersions(to, RAW.resource, [{ day: RAW.day, content }])
   if (landed === undefined) expect.fail('nothing landed')
   const { file, sha256 } = landed
   const known: Interval = {

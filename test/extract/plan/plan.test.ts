@@ -341,7 +341,7 @@ async function recheck(
   now: number,
 ): Promise<void> {
   const rule = { plannedAt: now, isForced: false }
-  const recorder = new IntervalRecorder(ledger, 'o', world, rule)
+  const recorder = new IntervalRecorder(ledger, world, rule)
   const last = { page: 1, fetchedAt: now, request: '/', requestId: null, runId: 'run' }
   const landed = { content: contentOf([], last), file: 'f', sha256: 's', versions: 1, isNew: true }
   const answer = (name: string, each: Day): Promise<void> => {
