@@ -14,7 +14,6 @@ import type { IntervalRecorder } from './land/interval-recorder.ts'
 import type { Breaker } from './fetch/failures.ts'
 import type { WritableLake } from './land/raw-writer.ts'
 import type { PageOrigin } from '../lake/raw-days.ts'
-import type { ConfirmationRule } from './plan/volume-anomaly.ts'
 import type { WindowSizes } from './plan/window-size.ts'
 
 /** What landing needs, with or without the network. */
@@ -33,7 +32,6 @@ export interface FetchContext extends LandingContext {
   readonly concurrency: number
   readonly breaker: Breaker
   readonly windowSizes: WindowSizes
-  readonly confirmation: ConfirmationRule
   /**
    * The organisation's id as given by the first answer, or by that of an earlier run if this one
    * gave none; null if none ever did.

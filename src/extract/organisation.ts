@@ -53,7 +53,6 @@ import {
 } from './open-ledger.ts'
 import { daysOf, planSync, type DaySelection, type FetchTask } from './plan/sync-plan.ts'
 import { DAY_TOTALS, isOfUsers, RESOURCES, type Resource } from '../lake/resources.ts'
-import type { ConfirmationRule } from './plan/volume-anomaly.ts'
 import { spanOf, WindowSizes } from './plan/window-size.ts'
 
 export interface SyncOptions extends OrganisationOptions {
@@ -201,8 +200,7 @@ async function landDue(
   const due = intervalsOf([...tasks, ...planSync(ledger.intervals, when)])
   const wanted = new Set(due.map(({ resource, day }) => intervalKey(resource, day)))
   await removePageBuffersExcept(dataFolder, orgId, wanted)
-  const confirmation = confirmationRule(options, now)
-  const recorder = new IntervalRecorder(ledger, world, confirmation)
+  const recorder = recorderOf(options, ledger, now)
   const windowSizes = new WindowSizes(savedSizes)
   const context: FetchContext = {
     dataFolder,
@@ -218,7 +216,6 @@ async function landDue(
     concurrency,
     breaker: new Breaker(),
     windowSizes,
-    confirmation,
     servedAs,
   }
   const missingDays = intervalsOf(tasks).filter(({ reason }) => reason !== 'recheck')
@@ -304,8 +301,12 @@ async function fetchEntities(
   await syncEntities({ ...context, selection, redaction })
 }
 
-function confirmationRule({ plan }: OrganisationOptions, now: number): ConfirmationRule {
-  return { plannedAt: now, isForced: plan.refetch === true }
+function recorderOf(
+  { world, plan }: OrganisationOptions,
+  ledger: LedgerFile,
+  now: number,
+): IntervalRecorder {
+  return new IntervalRecorder(ledger, world, { plannedAt: now, isForced: plan.refetch === true })
 }
 
 /** Records every due day as failed, by the platform's clock as last seen. Returns their number. */
@@ -319,7 +320,7 @@ async function failDue(
   const now = world.now() + skewMs
   const tasks = planSync(ledger.intervals, { ...options.plan, today: dayOf(now), now })
   announce(tasks, orgId, world)
-  const recorder = new IntervalRecorder(ledger, world, confirmationRule(options, now))
+  const recorder = recorderOf(options, ledger, now)
   for (const task of tasks) await recorder.failed(task.resource.name, daysOf(task.days), failure)
   for (const resource of options.entities?.resources ?? []) {
     const isKnown = [...ledger.intervals.values()].some((each) => each.resource === resource)

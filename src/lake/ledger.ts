@@ -34,6 +34,14 @@ const pendingConfirmation = z.object({
 /** Rows that are accepted once they are served a second time. */
 export type PendingConfirmation = Readonly<z.infer<typeof pendingConfirmation>>
 
+/** A second request sooner than this may hit the same temporary fault. */
+const CONFIRMED_AFTER_MS = 3_600_000
+
+/** Whether it is time to request a day again that came back much smaller. */
+export function isConfirmationDue(pending: PendingConfirmation, now: number): boolean {
+  return now >= pending.seenAt + CONFIRMED_AFTER_MS
+}
+
 const interval = z.object({
   resource: text,
   day: dayShape,

@@ -4,12 +4,11 @@ import { ApiError } from '../../client/index.ts'
 import { countWithin, rangeOf } from '../plan/window-size.ts'
 import { ForeignAnswerError, originOf, ownAnswer, type FetchContext } from '../context.ts'
 import { abortsRun, isForbidden } from './failures.ts'
-import { landDays } from '../land/land-days.ts'
+import { landDays, sizeOf } from '../land/land-days.ts'
 import type { PageOrigin } from '../../lake/raw-days.ts'
 import type { Resource } from '../../lake/resources.ts'
 import { bufferPath } from '../land/buffer-paths.ts'
 import { takerOf, RowBuffer } from './row-buffer.ts'
-import { sizeOf } from '../plan/volume-anomaly.ts'
 
 /** Lands days of one resource whose answer covers a range of days. */
 export class WindowFetcher {

@@ -5,13 +5,30 @@ import { warner, type World } from '../../lib/world.ts'
 import { ApiError, requestIdOf } from '../../client/index.ts'
 import {
   intervalKey,
+  isConfirmationDue,
   isOld,
   type Interval,
   type Ledger,
   type LedgerFile,
+  type PendingConfirmation,
 } from '../../lake/ledger.ts'
 import type { LandedDay } from './raw-writer.ts'
-import type { ConfirmationRule, VolumeAnomaly } from '../plan/volume-anomaly.ts'
+
+/** When a run was planned, which decides what an answer in it may confirm. */
+interface ConfirmationRule {
+  /** By the platform's clock, milliseconds since the epoch. */
+  readonly plannedAt: number
+  /** Whether the user asked for the days again. */
+  readonly isForced: boolean
+}
+
+/** A settled day that came back much smaller. Sizes are users, daily active users, or rows. */
+export interface VolumeAnomaly {
+  readonly known: Interval
+  readonly served: PendingConfirmation
+  readonly sizeBefore: number
+  readonly size: number
+}
 
 /** Records intervals in the ledger of one organisation during a run, and emits events. */
 export class IntervalRecorder {
@@ -74,6 +91,16 @@ export class IntervalRecorder {
   /** Records that, as far as can be known, the pages of each day come from one snapshot. */
   async verified(intervals: readonly Interval[]): Promise<void> {
     await this.#ledger.record(intervals.map((each) => ({ ...each, witness: null })))
+  }
+
+  /**
+   * Whether an earlier answer had the same rows: one from long enough ago or, if the user
+   * requests the days again, one from an earlier run.
+   */
+  isConfirmed({ known: { suspect: pending }, served }: VolumeAnomaly): boolean {
+    if (pending?.digest !== served.digest) return false
+    const { isForced, plannedAt } = this.#confirmation
+    return isConfirmationDue(pending, served.seenAt) || (isForced && pending.seenAt < plannedAt)
   }
 
   /** Records a volume anomaly: the day keeps its version until the same rows are served again. */

@@ -2,9 +2,11 @@ import { versionPath } from '../../lake/layout.ts'
 import { isSettled, type Interval } from '../../lake/ledger.ts'
 import { readRows } from '../../lake/raw-days.ts'
 import type { FetchContext } from '../context.ts'
-import { isConfirmed, sizeOf, type VolumeAnomaly } from '../plan/volume-anomaly.ts'
+import { fieldOf } from '../../client/index.ts'
+import type { VolumeAnomaly } from './interval-recorder.ts'
 import type { Resource } from '../../lake/resources.ts'
 import { landVersions, type LandedDay, type ServedDay } from './raw-writer.ts'
+import PQueue from 'p-queue'
 
 /** A day to land, and how large it is (see `sizeOf`). */
 export interface SizedDay extends ServedDay {
@@ -22,12 +24,12 @@ export async function landDays<T extends SizedDay>(
   resource: Resource,
   served: readonly T[],
 ): Promise<(T & LandedDay)[]> {
-  const { recorder, confirmation } = context
+  const { recorder } = context
   const believed: T[] = []
   const confirmed: VolumeAnomaly[] = []
   for (const each of served) {
     const anomaly = await anomalyOf(context, resource, each)
-    if (anomaly !== null && !isConfirmed(anomaly, confirmation)) await recorder.pending(anomaly)
+    if (anomaly !== null && !recorder.isConfirmed(anomaly)) await recorder.pending(anomaly)
     else {
       believed.push(each)
       if (anomaly !== null) confirmed.push(anomaly)
@@ -66,4 +68,55 @@ async function landedSize(
   const rows = await readRows(versionPath(dataFolder, orgId, { resource: name, day, file }))
   const items = rows?.map(({ item }) => item)
   return items === undefined ? count : sizeOf(sizeField, items)
+}
+
+/** Sums a field over the rows of a day (JSON texts). Values that are not numbers count as 0. */
+export function sizeOf(sizeField: string, items: readonly string[]): number {
+  const values = items.map((item) => Number(fieldOf(JSON.parse(item), sizeField)))
+  return values.reduce((sum, value) => sum + (Number.isFinite(value) ? value : 0), 0)
+}
+
+const AT_ONCE = 2
+const MOST_WAITING = 32
+
+/**
+ * Processes items while the platform is asked for more. Items that arrive when both workers are
+ * busy wait, and are then processed together. The next `add` and `ended` throw its errors.
+ */
+export class Background<T> {
+  readonly #work: (items: readonly T[]) => Promise<void>
+  readonly #queue = new PQueue({ concurrency: AT_ONCE })
+  #waiting: T[] = []
+  #failure: { readonly error: unknown } | undefined
+
+  constructor(work: (items: readonly T[]) => Promise<void>) {
+    this.#work = work
+  }
+
+  /** Queues an item; resolves when the next one may be added. @throws an error of earlier work. */
+  async add(item: T): Promise<void> {
+    this.#throwFailure()
+    this.#waiting.push(item)
+    if (this.#waiting.length === 1) void this.#queue.add(() => this.#processWaiting())
+    if (this.#waiting.length >= MOST_WAITING) await this.#queue.onSizeLessThan(1)
+  }
+
+  /** Resolves when all work has ended. @throws an error of the work. */
+  async ended(): Promise<void> {
+    await this.#queue.onIdle()
+    this.#throwFailure()
+  }
+
+  async #processWaiting(): Promise<void> {
+    const items = this.#waiting
+    this.#waiting = []
+    if (this.#failure !== undefined) return
+    await this.#work(items).catch((error: unknown) => {
+      this.#failure ??= { error }
+    })
+  }
+
+  #throwFailure(): void {
+    if (this.#failure !== undefined) throw this.#failure.error
+  }
 }

@@ -13,6 +13,7 @@ import {
 import type { PlanReason } from '../../lib/events.ts'
 import {
   intervalKey,
+  isConfirmationDue,
   isSettled,
   type Interval,
   type Ledger,
@@ -21,7 +22,6 @@ import {
 import type { WindowSize, KnownWindowSizes } from '../../lake/state-file.ts'
 import { knownSize, countWithin, probeSize, rangeOf, spanOf } from './window-size.ts'
 import { DAY_TOTALS, isOfUsers, RESOURCES, type Resource } from '../../lake/resources.ts'
-import { isConfirmationDue } from './volume-anomaly.ts'
 
 interface PlannedDay {
   readonly day: Day

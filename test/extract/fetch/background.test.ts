@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Background } from '../../../src/extract/fetch/background.ts'
+import { Background } from '../../../src/extract/land/land-days.ts'
 
 interface Begun {
   readonly items: readonly string[]
