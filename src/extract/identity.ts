@@ -3,7 +3,7 @@ import { isPlausibleOrgId, type KnownOrganisation } from '../lake/organisations.
 import { UsageError } from '../lib/errors.ts'
 import { ApiError, type AnalyticsAnswer, type ApiClient } from '../client/index.ts'
 import { warner, type World } from '../lib/world.ts'
-import { isOfResource } from './fetch/failures.ts'
+import { isOfResource } from './context.ts'
 
 /** What the first answer of a run tells about the organisation and the clock. */
 export interface Identity extends PlatformClock {

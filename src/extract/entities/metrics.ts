@@ -1,7 +1,7 @@
 import { fieldOf, ApiError, type Computer } from '../../client/index.ts'
 import { asError } from '../../lib/errors.ts'
 import { mapLimit } from '../../lib/concurrency.ts'
-import { abortsRun } from '../fetch/failures.ts'
+import { abortsRun } from '../context.ts'
 import type { RawRow } from '../../lake/raw-days.ts'
 import { Answers, askLake, pathOf, textIn, type EntityContext } from './context.ts'
 import { isId } from './session-ids.ts'

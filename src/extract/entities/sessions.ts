@@ -1,6 +1,6 @@
 import { fieldOf, RefusedError } from '../../client/index.ts'
 import { isObject } from '../../lib/json.ts'
-import { nowThere } from '../context.ts'
+import { nowThere, abortsRun, isNotGranted } from '../context.ts'
 import { type EntityContext, today, Answers, pathOf } from './context.ts'
 import {
   allSeen,
@@ -22,7 +22,6 @@ import { asError } from '../../lib/errors.ts'
 import { grouped } from '../../lib/grouped.ts'
 import { someOf } from '../../lib/text.ts'
 import { mapOf, stateFile } from '../../lake/state-file.ts'
-import { abortsRun, isNotGranted } from '../fetch/failures.ts'
 
 /**
  * Fetches the due sessions or messages: those that never landed, were not idle, or had changed

@@ -2,7 +2,7 @@ import { addDays, startOf } from '../../lib/days.ts'
 import { ENTITY_RESOURCES, isSnapshot, type EntityResource } from '../../lake/resources.ts'
 import { messageOf } from '../../lib/errors.ts'
 import type { Computer } from '../../client/index.ts'
-import { abortsRun, isNotGranted } from '../fetch/failures.ts'
+import { abortsRun, isNotGranted } from '../context.ts'
 import type { Lake } from '../land/raw-writer.ts'
 import { readSpool } from '../../lake/hook-spool.ts'
 import {

@@ -18,9 +18,16 @@ import type { LandedDay } from '../land/raw-writer.ts'
 import { bufferPath } from '../land/buffer-paths.ts'
 import { landedPages, pageInLake, writePageSums, type PageSums } from '../land/known-pages.ts'
 import { PageBuffer } from '../land/page-buffer.ts'
-import { dayOfRow, nowThere, originOf, ownAnswer, type FetchContext } from '../context.ts'
+import {
+  dayOfRow,
+  nowThere,
+  originOf,
+  ownAnswer,
+  type FetchContext,
+  abortsRun,
+  isForbidden,
+} from '../context.ts'
 import { Background, landDays, type SizedDay } from '../land/land-days.ts'
-import { abortsRun, isForbidden } from './failures.ts'
 import { DAY_TOTALS, type Resource } from '../../lake/resources.ts'
 import { WindowFetcher } from './window.ts'
 

@@ -2,8 +2,14 @@ import type { Day } from '../../lib/days.ts'
 import { inChunks } from '../../lib/grouped.ts'
 import { ApiError } from '../../client/index.ts'
 import { countWithin, rangeOf } from '../plan/window-size.ts'
-import { ForeignAnswerError, originOf, ownAnswer, type FetchContext } from '../context.ts'
-import { abortsRun, isForbidden } from './failures.ts'
+import {
+  ForeignAnswerError,
+  originOf,
+  ownAnswer,
+  type FetchContext,
+  abortsRun,
+  isForbidden,
+} from '../context.ts'
 import { landDays, sizeOf } from '../land/land-days.ts'
 import type { PageOrigin } from '../../lake/raw-days.ts'
 import type { Resource } from '../../lake/resources.ts'
