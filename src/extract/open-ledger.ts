@@ -5,7 +5,7 @@ import { HISTORY_START, type Day } from '../lib/days.ts'
 import type { Warn } from '../lib/world.ts'
 import { sha256AsLanded } from '../lake/merged.ts'
 import { someOf } from '../lib/text.ts'
-import { quarantineFolder, versionPath } from '../lake/layout.ts'
+import { quarantineFolder, versionPath, bufferPath } from '../lake/layout.ts'
 import { knownDays, rawDays, versionsIn, type RawDay } from '../lake/raw-days.ts'
 import {
   intervalKey,
@@ -21,7 +21,6 @@ import {
   type DamagedFile,
   moveAside,
 } from '../lake/quarantine.ts'
-import { bufferPath } from './land/buffer-paths.ts'
 import { witnessIn } from './land/page-buffer.ts'
 import {
   damageOfVersion,

@@ -42,7 +42,7 @@ import {
 } from './identity.ts'
 import type { LandingDatabase } from './land/raw-writer.ts'
 import { quarantineDamagedEntities } from './land/verify-versions.ts'
-import { removePageBuffersExcept } from './land/buffer-paths.ts'
+import { removePageBuffersExcept } from '../lake/layout.ts'
 import {
   forgetImpossible,
   forgetMissing,
@@ -198,7 +198,9 @@ async function landDue(
   // also keeps page buffers of days that --only or --from left out today
   const due = intervalsOf([...tasks, ...planSync(ledger.intervals, when)])
   const wanted = new Set(due.map(({ resource, day }) => intervalKey(resource, day)))
-  await removePageBuffersExcept(dataFolder, orgId, wanted)
+  await removePageBuffersExcept(dataFolder, orgId, (resource, day) =>
+    wanted.has(intervalKey(resource, day)),
+  )
   const recorder = recorderOf(options, ledger, now)
   const windowSizes = new WindowSizes(savedSizes)
   const context: FetchContext = {

@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Day } from '../lib/day.ts'
-import { fromPathSegment, listIfThere, pathSegment, codeOf } from '../lib/files.ts'
+import { fromPathSegment, listIfThere, pathSegment, codeOf, removeFile } from '../lib/files.ts'
+import { isDay, type Day } from '../lib/day.ts'
 
 /** `<data>/lake/raw/<resource>/org=<org>/date=<day>`: every version of one day, as served. */
 export function rawFolder(dataFolder: string, orgId: string, resource: string, day: Day): string {
@@ -157,4 +157,42 @@ export function keepOutOfGit(dataFolder: string): void {
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw error
   }
+}
+
+/**
+ * The path of a temporary file for a day that is being fetched and landed: its page buffer, the
+ * row buffer of an answer (by the first day of its range), or rows as lines.
+ */
+export function bufferPath(
+  { dataFolder, orgId }: { readonly dataFolder: string; readonly orgId: string },
+  resource: string,
+  day: Day,
+  kind: 'pages' | 'rows' | 'lines',
+): string {
+  return join(partsFolder(dataFolder), `${pathSegment(orgId)}-${resource}-${day}.${kind}`)
+}
+
+/**
+ * Removes the temporary files that an earlier run left for an organisation, except the page
+ * buffers of wanted intervals. A file name is parsed from its end, because
+ * the organisation may contain `-`.
+ */
+export async function removePageBuffersExcept(
+  dataFolder: string,
+  orgId: string,
+  isWanted: (resource: string, day: Day) => boolean,
+): Promise<void> {
+  const folder = partsFolder(dataFolder)
+  for (const { name } of await listIfThere(folder)) {
+    const { org, resource, day, kind } = BUFFER_NAME.exec(name)?.groups ?? {}
+    if (resource === undefined || day === undefined || !isDay(day)) continue
+    if (org !== pathSegment(orgId) || (kind === 'pages' && isWanted(resource, day))) continue
+    await removeFile(join(folder, name))
+  }
+}
+
+const BUFFER_NAME = /^(?<org>.+)-(?<resource>\w+)-(?<day>\d{4}-\d\d-\d\d)\.(?<kind>pages|rows)$/
+
+function partsFolder(dataFolder: string): string {
+  return join(dataFolder, 'state', 'parts')
 }

@@ -15,7 +15,7 @@ import {
 } from '../../client/index.ts'
 import { intervalKey, type Interval, type Ledger } from '../../lake/ledger.ts'
 import type { LandedDay } from '../land/raw-writer.ts'
-import { bufferPath } from '../land/buffer-paths.ts'
+import { bufferPath } from '../../lake/layout.ts'
 import { landedPages, pageInLake, writePageSums, type PageSums } from '../land/known-pages.ts'
 import { PageBuffer } from '../land/page-buffer.ts'
 import {

@@ -13,7 +13,7 @@ import {
 import { landDays, sizeOf } from '../land/land-days.ts'
 import type { PageOrigin } from '../../lake/raw-days.ts'
 import type { Resource } from '../../lake/resources.ts'
-import { bufferPath } from '../land/buffer-paths.ts'
+import { bufferPath } from '../../lake/layout.ts'
 import { takerOf, RowBuffer } from './row-buffer.ts'
 
 /** Lands days of one resource whose answer covers a range of days. */

@@ -18,12 +18,12 @@ import {
   versionName,
   versionPath,
   versionTime,
+  bufferPath,
 } from '../../lake/layout.ts'
 import { intervalKey, type Ledger } from '../../lake/ledger.ts'
 import { sha256AsLanded } from '../../lake/merged.ts'
 import { quarantine } from '../../lake/quarantine.ts'
 import { versionsIn } from '../../lake/raw-days.ts'
-import { bufferPath } from './buffer-paths.ts'
 import { type DayContent, writeLines, type DayRows, type LineFile } from './row-lines.ts'
 import { damageOfVersion } from './verify-versions.ts'
 
