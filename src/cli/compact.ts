@@ -1,6 +1,6 @@
 import { inSnakeCase } from '../lib/snake-case.ts'
 import { size, counted, digits } from '../lib/text.ts'
-import type { MergeTask } from '../lake/compact-plan.ts'
+import type { MergeTask } from '../lake/merge-files.ts'
 import { aligned } from '../observe/words.ts'
 import { compact, planOfMerges, type Merged } from '../pipeline/compact.ts'
 import { dataCommand, flag, reportOptions, type Answer } from './command.ts'

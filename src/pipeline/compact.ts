@@ -6,10 +6,9 @@ import { asError, ExitCode } from '../lib/errors.ts'
 import { processLimits } from '../lib/machine.ts'
 import { ownSpillFolder } from '../lib/spill.ts'
 import { quarantineDamaged } from '../extract/land/verify-versions.ts'
-import { planMerges, type MergeTask } from '../lake/compact-plan.ts'
+import { planMerges, type MergeTask, mergeFiles, rawSources } from '../lake/merge-files.ts'
 import { organisationsInLake } from '../lake/layout.ts'
 import { LedgerFile } from '../lake/ledger.ts'
-import { mergeFiles, rawSources } from '../lake/merge-files.ts'
 import { readOrganisations } from '../lake/organisations.ts'
 import {
   downgradeToPartial,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { parseDay } from '../../src/lib/days.ts'
-import { planMerges, type RawSource } from '../../src/lake/compact-plan.ts'
+import { planMerges, type RawSource } from '../../src/lake/merge-files.ts'
 
 const LIMITS = { large: 128, most: 512 }
 const NOW = Date.parse('2026-03-30T00:00:00Z')
