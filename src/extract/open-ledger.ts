@@ -298,8 +298,3 @@ export async function forgetImpossible(ledger: LedgerFile, today: Day): Promise<
     `a run with a wrong clock recorded days of ${ledger.orgId} as failed that are not over yet or lie before the history: ${listedDays(found)}; these records are forgotten`,
   )
 }
-
-/** How many of the days have not been landed since. */
-export function stillMissing(missing: readonly Interval[], ledger: Ledger): number {
-  return missing.filter(({ resource, day }) => !ledger.has(intervalKey(resource, day))).length
-}

@@ -43,13 +43,7 @@ import {
 import type { LandingDatabase } from './land/raw-writer.ts'
 import { quarantineDamagedEntities } from './land/verify-versions.ts'
 import { removePageBuffersExcept } from '../lake/layout.ts'
-import {
-  forgetImpossible,
-  forgetMissing,
-  openLedger,
-  stillMissing,
-  type OpenLedger,
-} from './open-ledger.ts'
+import { forgetImpossible, forgetMissing, openLedger, type OpenLedger } from './open-ledger.ts'
 import { daysOf, planSync, type DaySelection, type FetchTask } from './plan/sync-plan.ts'
 import { DAY_TOTALS, isOfUsers, RESOURCES, type Resource } from '../lake/resources.ts'
 import { spanOf, WindowSizes } from './plan/window-size.ts'
@@ -235,7 +229,10 @@ async function landDue(
   }
   const learned = windowSizes.learned(now)
   if (!isDeepStrictEqual(savedSizes, learned)) await learnedSizes.write(dataFolder, orgId, learned)
-  const counts = { ...recorder.counts, missing: stillMissing(missing, ledger.intervals) }
+  const stillMissing = missing.filter(
+    ({ resource, day }) => recorder.interval(resource, day) === undefined,
+  )
+  const counts = { ...recorder.counts, missing: stillMissing.length }
   return { ...emptyResult(orgId, stop ?? context.breaker.forbidden), ...counts }
 }
 

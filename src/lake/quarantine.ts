@@ -38,25 +38,6 @@ export interface DamagedFile extends RawFile {
 /** Errors of the machine or its settings, not of the file. */
 const MACHINE_ERRORS = new Set(['EACCES', 'EPERM', 'EMFILE', 'ENFILE', 'ENOMEM'])
 
-/**
- * Verifies that a file has the bytes that were recorded when it landed.
- *
- * @returns the damage, or undefined for an intact file.
- * @throws AppError if the system does not allow reading the file.
- */
-export async function damageOf(
-  dataFolder: string,
-  orgId: string,
-  raw: RawFile,
-  sha256: string,
-): Promise<DamagedFile | undefined> {
-  const { resource, day, file } = raw
-  const found = await readThrough(versionPath(dataFolder, orgId, raw))
-  if (found.sha256 === sha256) return undefined
-  const { reason = 'its SHA-256 is not the one that was recorded', isGone = false } = found
-  return { resource, day, file, reason, isGone }
-}
-
 /** The result of reading a whole file: its SHA-256, or why there is none. */
 interface Reading {
   readonly sha256?: string

@@ -22,6 +22,8 @@ import { asError } from '../../lib/errors.ts'
 import { grouped } from '../../lib/grouped.ts'
 import { someOf } from '../../lib/text.ts'
 import { mapOf, stateFile } from '../../lake/state-file.ts'
+import type { Warn } from '../../lib/world.ts'
+import type { Lake } from '../land/raw-writer.ts'
 
 /**
  * Fetches the due sessions or messages: those that never landed, were not idle, or had changed
@@ -33,11 +35,9 @@ export async function fetchSessions(
   context: EntityContext,
   resource: SessionResource,
 ): Promise<Error | null> {
-  const { dataFolder, orgId, warn } = context
   const named = namedIn(context.selection, resource)
   const seen = await allSeen(context, resource)
-  const unknown = await unknownFile.read(dataFolder, orgId, warn)
-  const requests = new IdRequests(context, resource, unknown ?? new Map())
+  const requests = new IdRequests(context, resource, await unknownIds(context, context.warn))
   // of messages only the last update tells when they go
   const mayGo = resource === 'sessions' || seen.size > 0
   const days = mayGo ? await retentionDays(context) : null
@@ -77,12 +77,12 @@ type Unknown = ReadonlyMap<string, z.infer<typeof misses>>
 
 const unknownFile = stateFile<Unknown>('unknown-sessions', mapOf(misses), 1)
 
-/** Reads which ids are no longer requested: not served on PATIENCE nights. */
-export async function givenUpIds(dataFolder: string, orgId: string): Promise<IsGivenUp> {
-  return isGivenUpIn((await unknownFile.read(dataFolder, orgId)) ?? new Map())
+export async function unknownIds({ dataFolder, orgId }: Lake, warn?: Warn): Promise<Unknown> {
+  return (await unknownFile.read(dataFolder, orgId, warn)) ?? new Map()
 }
 
-function isGivenUpIn(unknown: Unknown): IsGivenUp {
+/** Returns which ids are no longer requested: not served on PATIENCE nights. */
+export function givenUpIn(unknown: Unknown): IsGivenUp {
   return (id) => (unknown.get(id)?.nights ?? 0) >= PATIENCE
 }
 
@@ -106,7 +106,7 @@ class IdRequests {
     this.#resource = resource
     this.#before = unknown
     this.#unknown = new Map(unknown)
-    this.isGivenUp = isGivenUpIn(this.#unknown)
+    this.isGivenUp = givenUpIn(this.#unknown)
     this.#answers = new Answers(context, resource)
   }
 

@@ -20,7 +20,7 @@ import { landHookEvents } from './hooks.ts'
 import { fetchControls, fetchReadiness, landSnapshot } from './lists.ts'
 import { fetchMetrics } from './metrics.ts'
 import { allSeen, candidatesToAsk, namedIn, type SessionResource } from './session-ids.ts'
-import { fetchSessions, givenUpIds, MOST_A_NIGHT } from './sessions.ts'
+import { fetchSessions, givenUpIn, MOST_A_NIGHT, unknownIds } from './sessions.ts'
 
 /** What a sync would request of one resource, in words, and the minimum number of requests. */
 export interface EntityPlan {
@@ -152,7 +152,7 @@ function one(what: string): Entity['plan'] {
 function byId(resource: SessionResource): Entity {
   return {
     plan: async (lake, selection) => {
-      const isGivenUp = await givenUpIds(lake.dataFolder, lake.orgId)
+      const isGivenUp = givenUpIn(await unknownIds(lake))
       const named = namedIn(selection, resource)
       const rule = { seen: await allSeen(lake, resource), isGivenUp }
       const { length } = await candidatesToAsk(lake, resource, named, rule)

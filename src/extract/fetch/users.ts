@@ -14,7 +14,7 @@ import {
   type UsersPage,
 } from '../../client/index.ts'
 import { intervalKey, type Interval, type Ledger } from '../../lake/ledger.ts'
-import type { LandedDay } from '../land/raw-writer.ts'
+import type { LandedDay, ServedDay } from '../land/raw-writer.ts'
 import { bufferPath } from '../../lake/layout.ts'
 import { landedPages, pageInLake, writePageSums, type PageSums } from '../land/known-pages.ts'
 import { PageBuffer } from '../land/page-buffer.ts'
@@ -27,7 +27,7 @@ import {
   abortsRun,
   isForbidden,
 } from '../context.ts'
-import { Background, landDays, type SizedDay } from '../land/land-days.ts'
+import { Background, landDays } from '../land/land-days.ts'
 import { DAY_TOTALS, type Resource } from '../../lake/resources.ts'
 import { WindowFetcher } from './window.ts'
 
@@ -47,7 +47,7 @@ interface Pagination {
 }
 
 /** A day whose pages are complete. It does not hold its users, who may be many. */
-interface PaginatedDay extends SizedDay, Pick<Pagination, 'resource' | 'buffer' | 'landedPages'> {
+interface PaginatedDay extends ServedDay, Pick<Pagination, 'resource' | 'buffer' | 'landedPages'> {
   readonly rowCount: number
 }
 
@@ -232,7 +232,7 @@ function paginatedDay({ resource, day, buffer, landedPages, users }: Pagination)
     content.digest = landedPages.digest
     content.count = landedPages.pages.reduce((count, { rows }) => count + rows, 0)
   }
-  return { resource, day, content, rowCount, size: rowCount, buffer, landedPages }
+  return { resource, day, content, rowCount, buffer, landedPages }
 }
 
 /** Lands days whose pages have all come, those of one resource together. */

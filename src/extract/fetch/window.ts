@@ -89,8 +89,8 @@ export class WindowFetcher {
     for (const together of inChunks(days, DAYS_AT_ONCE)) {
       const served = together.map((day) => {
         const content = rows.contentOf(day, origin)
-        const size = sizeField === undefined ? content.count : sizeOf(sizeField, rows.rowsOf(day))
-        return { day, content, size }
+        if (sizeField === undefined) return { day, content }
+        return { day, content, size: sizeOf(sizeField, rows.rowsOf(day)) }
       })
       const landed = await landDays(this.#context, this.#resource, served)
       if (landed.length > 0) await this.#context.recorder.landed(name, landed)

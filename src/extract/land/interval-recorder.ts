@@ -8,7 +8,6 @@ import {
   isConfirmationDue,
   isOld,
   type Interval,
-  type Ledger,
   type LedgerFile,
   type PendingConfirmation,
 } from '../../lake/ledger.ts'
@@ -49,10 +48,6 @@ export class IntervalRecorder {
     this.#confirmation = confirmation
   }
 
-  get intervals(): Ledger {
-    return this.#ledger.intervals
-  }
-
   /** Intervals by their last outcome: a day that failed and landed later in the run has landed. */
   get counts(): { readonly landed: number; readonly failed: number } {
     const outcomes = [...this.#outcomes.values()]
@@ -61,7 +56,7 @@ export class IntervalRecorder {
   }
 
   interval(resource: string, day: Day): Interval | undefined {
-    return this.intervals.get(intervalKey(resource, day))
+    return this.#ledger.intervals.get(intervalKey(resource, day))
   }
 
   hasLanded(resource: string): boolean {
@@ -195,7 +190,7 @@ export class IntervalRecorder {
   }
 
   #of(resource: string): Interval[] {
-    return [...this.intervals.values()].filter((interval) => interval.resource === resource)
+    return [...this.#ledger.intervals.values()].filter((interval) => interval.resource === resource)
   }
 
   #known(resource: string, day: Day): Interval {

@@ -8,9 +8,9 @@ import type { Resource } from '../../lake/resources.ts'
 import { landVersions, type LandedDay, type ServedDay } from './raw-writer.ts'
 import PQueue from 'p-queue'
 
-/** A day to land, and how large it is (see `sizeOf`). */
+/** A day to land, and how large it is (see `sizeOf`); default: the number of users or rows. */
 export interface SizedDay extends ServedDay {
-  readonly size: number
+  readonly size?: number
 }
 
 /**
@@ -47,7 +47,7 @@ export async function landDays<T extends SizedDay>(
 async function anomalyOf(
   context: FetchContext,
   resource: Resource,
-  { day, content, size, rowCount = content.count }: SizedDay,
+  { day, content, rowCount = content.count, size = rowCount }: SizedDay,
 ): Promise<VolumeAnomaly | null> {
   const known = context.recorder.interval(resource.name, day)
   if (known === undefined || !isSettled(known) || known.digest === content.digest) return null

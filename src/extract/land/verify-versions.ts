@@ -12,7 +12,7 @@ import { mergedPlace, rowsSql, metadataSql } from '../../lake/merged.ts'
 import { inChunks } from '../../lib/grouped.ts'
 import { processLimits } from '../../lib/machine.ts'
 import { intervalKey, LedgerFile, type Ledger } from '../../lake/ledger.ts'
-import { damageOf, quarantine, readThrough, type DamagedFile } from '../../lake/quarantine.ts'
+import { quarantine, readThrough, type DamagedFile } from '../../lake/quarantine.ts'
 import { readRows } from '../../lake/raw-days.ts'
 import { statement, fill } from '../../lib/package.ts'
 import { isEntityResource, isOfUsers, isSnapshot } from '../../lake/resources.ts'
@@ -67,6 +67,8 @@ export async function verifyVersions(
 /**
  * Verifies a version by its bytes or, if its SHA-256 is not known, by its rows. If a merged file
  * has other bytes than were written, the rows of the version decide: only others may be damaged.
+ *
+ * @throws AppError if the system does not allow reading the file.
  */
 export async function damageOfVersion(
   dataFolder: string,
@@ -75,9 +77,11 @@ export async function damageOfVersion(
   sha256: string | null,
 ): Promise<DamagedFile | undefined> {
   if (sha256 !== null) {
-    const damage = await damageOf(dataFolder, orgId, raw, sha256)
-    if (damage === undefined || mergedPlace(versionPath(dataFolder, orgId, raw)) === undefined)
-      return damage
+    const path = versionPath(dataFolder, orgId, raw)
+    const found = await readThrough(path)
+    if (found.sha256 === sha256) return undefined
+    const { reason = 'its SHA-256 is not the one that was recorded', isGone = false } = found
+    if (mergedPlace(path) === undefined) return { ...raw, reason, isGone }
   }
   return (await verifyVersions(dataFolder, orgId, [raw])).damaged[0]
 }
