@@ -3,7 +3,13 @@ import { listedDays, unrecordedDays, verifyDays } from '../extract/open-ledger.t
 import { organisationsInLake } from '../lake/layout.ts'
 import { rawDays, type RawDay } from '../lake/raw-days.ts'
 import { intervalRows, knownRange } from '../lake/intervals.ts'
-import { damagedLines, knownOrganisations, readJournal, type Ledger } from '../lake/ledger.ts'
+import {
+  damagedLines,
+  knownOrganisations,
+  readJournal,
+  type JournalState,
+  type Ledger,
+} from '../lake/ledger.ts'
 import { lastPlannedDay, readOrganisations } from '../lake/organisations.ts'
 import { intervalsWithoutFile, quarantined } from '../lake/quarantine.ts'
 import { counted } from '../lib/text.ts'
@@ -22,13 +28,13 @@ export async function checkLake(dataFolder: string, isThorough: boolean): Promis
     const { intervals, damaged, path } = journal
     const inLake = await rawDays(dataFolder, orgId)
     if (damaged.length > 0) findings.push(warning('ledger', damagedLines(path, damaged)))
-    const unrecorded = unrecordedDays(dataFolder, orgId, inLake, journal)
+    const unrecorded = unrecordedDays(inLake, journal)
     if (unrecorded.length > 0) {
       const message = `${orgId}: the lake has ${counted(unrecorded.length, 'day')}, or newer versions of days, that the ledger does not list: ${listedDays(unrecorded)}`
       findings.push(warning('ledger', message, ADDED_BY_NEXT_RUN))
     }
     findings.push(checkFiles(orgId, intervals, inLake))
-    if (isThorough) findings.push(await checkContents(dataFolder, orgId, intervals, inLake))
+    if (isThorough) findings.push(await checkContents(journal, inLake))
     findings.push(await checkDays(dataFolder, orgId, intervals))
   }
   for (const orgId of await organisationsInLake(dataFolder)) {
@@ -51,14 +57,10 @@ function checkFiles(orgId: string, ledger: Ledger, inLake: readonly RawDay[]): F
   return wrong('files', ExitCode.partial, message, hint)
 }
 
-async function checkContents(
-  dataFolder: string,
-  orgId: string,
-  ledger: Ledger,
-  inLake: readonly RawDay[],
-): Promise<Finding> {
+async function checkContents(journal: JournalState, inLake: readonly RawDay[]): Promise<Finding> {
+  const { orgId } = journal
   const files = inLake.reduce((sum, { versions }) => sum + versions.length, 0)
-  const verification = await verifyDays(dataFolder, orgId, inLake, ledger)
+  const verification = await verifyDays(inLake, journal)
   const damaged = verification.damaged.filter(({ isGone }) => !isGone)
   const [first] = damaged
   if (first === undefined) return ok('contents', `${orgId}: all ${files} files are unchanged`)

@@ -49,7 +49,7 @@ export async function openLedger(
 ): Promise<OpenLedger> {
   await tidyMergedFiles(dataFolder, orgId, warn)
   const ledger = await LedgerFile.open(dataFolder, orgId, warn)
-  const { unknownFiles, gone, damaged, inLake } = await compare(dataFolder, orgId, ledger)
+  const { unknownFiles, gone, damaged, inLake } = await compare(ledger)
   for (const each of damaged) warn(await quarantine(dataFolder, orgId, each))
   if (gone.length > 0) await ledger.forget(gone)
   if (unknownFiles.length > 0) {
@@ -68,7 +68,7 @@ export async function openLedger(
  */
 export async function ledgerOnceOpened(dataFolder: string, orgId: string): Promise<Ledger> {
   const journal = await readJournal(dataFolder, orgId)
-  const { unknownFiles, gone, inLake } = await compare(dataFolder, orgId, journal)
+  const { unknownFiles, gone, inLake } = await compare(journal)
   const ledger = new Map(journal.intervals)
   const forget = ({ resource, day }: Interval) => ledger.delete(intervalKey(resource, day))
   gone.forEach(forget)
@@ -78,10 +78,9 @@ export async function ledgerOnceOpened(dataFolder: string, orgId: string): Promi
 }
 
 /** The differences between the lake and the ledger. */
-async function compare(dataFolder: string, orgId: string, journal: JournalState) {
-  const inLake = await rawDays(dataFolder, orgId)
-  const days = unrecordedDays(dataFolder, orgId, inLake, journal)
-  const reading = await readDays(dataFolder, orgId, days, journal)
+async function compare(journal: JournalState) {
+  const inLake = await rawDays(journal.dataFolder, journal.orgId)
+  const reading = await readDays(unrecordedDays(inLake, journal), journal)
   /** Versions in the lake that the ledger does not know. */
   const unknownFiles = reading.found.filter(({ resource, day, file }) => {
     return journal.intervals.get(intervalKey(resource, day))?.file !== file
@@ -95,8 +94,6 @@ async function compare(dataFolder: string, orgId: string, journal: JournalState)
  * until it lands again.
  */
 export function unrecordedDays(
-  dataFolder: string,
-  orgId: string,
   inLake: readonly RawDay[],
   journal: JournalState,
 ): readonly RawDay[] {
@@ -110,6 +107,7 @@ export function unrecordedDays(
   })
   return newer.filter(({ resource, day, versions }) => {
     if (knownFile(intervalKey(resource, day), journal) !== undefined) return true
+    const { dataFolder, orgId } = journal
     const failed = versionsIn(quarantineFolder(dataFolder, orgId, resource, day))
     return (versions.at(-1) ?? '') >= (failed.at(-1) ?? '')
   })
@@ -134,8 +132,7 @@ export async function rebuildLedger(
 ): Promise<number> {
   await tidyMergedFiles(dataFolder, orgId, warn)
   const ledger = await LedgerFile.open(dataFolder, orgId, warn)
-  const days = await knownDays(dataFolder, orgId, ledger)
-  const { found, gone, damaged } = await readDays(dataFolder, orgId, days, ledger)
+  const { found, gone, damaged } = await readDays(await knownDays(ledger), ledger)
   for (const each of damaged) warn(await quarantine(dataFolder, orgId, each))
   await ledger.forget(gone)
   await ledger.record(
@@ -168,13 +165,9 @@ function mayHoldNewer({ versions }: RawDay, { file, versions: known }: Interval)
  * if the ledger knew it and it is not verified or, for a day unknown to the ledger, if it failed
  * verification now or before. Files that are not versions of the day are ignored.
  */
-async function readDays(
-  dataFolder: string,
-  orgId: string,
-  days: readonly RawDay[],
-  journal: JournalState,
-) {
-  const { verified, damaged } = await verifyDays(dataFolder, orgId, days, journal.intervals)
+async function readDays(days: readonly RawDay[], journal: JournalState) {
+  const { dataFolder, orgId } = journal
+  const { verified, damaged } = await verifyDays(days, journal)
   const verifiedOf = grouped(verified, ({ resource, day }) => intervalKey(resource, day))
   const found: Interval[] = []
   /** Intervals that no version in the lake supports. */
@@ -184,7 +177,7 @@ async function readDays(
     const key = intervalKey(resource, day)
     const known = journal.intervals.get(key)
     const versions = (verifiedOf.get(key) ?? []).sort((a, b) => (a.file < b.file ? -1 : 1))
-    const failed = failedVersions(dataFolder, orgId, each, damaged)
+    const failed = failedVersions(journal, each, damaged)
     const isNamed = known !== undefined && !mayHoldNewer(each, known)
     const named = isNamed ? versions.find(({ file }) => file === known.file) : undefined
     const newest = named ?? versions.at(-1)
@@ -202,8 +195,7 @@ async function readDays(
 
 /** Versions of the day that failed verification, now or before; oldest first. */
 function failedVersions(
-  dataFolder: string,
-  orgId: string,
+  { dataFolder, orgId }: JournalState,
   { resource, day }: RawDay,
   damaged: readonly DamagedFile[],
 ): string[] {
@@ -219,10 +211,8 @@ function failedVersions(
  * known, then rows against the file's own digest.
  */
 export async function verifyDays(
-  dataFolder: string,
-  orgId: string,
   days: readonly RawDay[],
-  intervals: Ledger,
+  { dataFolder, orgId, intervals }: JournalState,
 ): Promise<VerifiedVersions> {
   const damaged: DamagedFile[] = []
   const files = []

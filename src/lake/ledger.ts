@@ -136,9 +136,9 @@ export class LedgerFile {
   /** Prefix of the next append: a line break if the last line was cut off. */
   #opening: '' | '\n' = ''
 
-  private constructor(dataFolder: string, orgId: string, warn: Warn, journal: Journal) {
-    this.dataFolder = dataFolder
-    this.orgId = orgId
+  private constructor(journal: Journal, warn: Warn) {
+    this.dataFolder = journal.dataFolder
+    this.orgId = journal.orgId
     this.warn = warn
     this.#journal = journal
   }
@@ -151,7 +151,7 @@ export class LedgerFile {
     const isLong = lines > 10_000 && lines >= 4 * intervals.size
     if (isLong || isCutOff || damaged.length > 0)
       await writeAtomic(path, [...intervals.values(), ...forgotten.values()].map(lineOf).join(''))
-    return new LedgerFile(dataFolder, orgId, warn, journal)
+    return new LedgerFile(journal, warn)
   }
 
   /** Reads the ledger without opening it for writing. */
@@ -216,7 +216,7 @@ export class LedgerFile {
 }
 
 /** What a ledger says of its days, whether it is open or was only read. */
-export type JournalState = Pick<LedgerFile, 'intervals' | 'forgotten'>
+export type JournalState = Pick<LedgerFile, 'dataFolder' | 'orgId' | 'intervals' | 'forgotten'>
 
 /** The organisations with a ledger. Files with other names are ignored. */
 export async function knownOrganisations(dataFolder: string): Promise<string[]> {
@@ -225,6 +225,8 @@ export async function knownOrganisations(dataFolder: string): Promise<string[]> 
 }
 
 export interface Journal {
+  readonly dataFolder: string
+  readonly orgId: string
   readonly path: string
   readonly intervals: Map<string, Interval>
   /** Days that landed once and are missing. */
@@ -250,7 +252,7 @@ export async function readJournal(dataFolder: string, orgId: string): Promise<Jo
   const folded = isGrown ? fold(text.slice(last.text.length), last) : fold(text)
   lastRead.set(path, { ...folded, text })
   const [intervals, forgotten] = [new Map(folded.intervals), new Map(folded.forgotten)]
-  return { ...folded, path, intervals, forgotten }
+  return { ...folded, dataFolder, orgId, path, intervals, forgotten }
 }
 
 /** The warning for invalid lines, which a crash alone does not explain. */
@@ -259,7 +261,7 @@ export function damagedLines(path: string, lines: readonly number[]): string {
   return `${path}: ${which} cannot be read; their days are recovered from the lake`
 }
 
-type Folded = Omit<Journal, 'path'>
+type Folded = Omit<Journal, 'dataFolder' | 'orgId' | 'path'>
 
 const NOTHING: Folded = {
   intervals: new Map(),

@@ -69,7 +69,7 @@ interface LandedDay extends RawDay {
 /** The days that landed, with their versions up to the last current one, which may be lost. */
 async function landedDays(dataFolder: string, orgId: string): Promise<LandedDay[]> {
   const journal = await readJournal(dataFolder, orgId)
-  return (await knownDays(dataFolder, orgId, journal)).flatMap((known) => {
+  return (await knownDays(journal)).flatMap((known) => {
     const { resource, day, versions: inLake } = known
     const key = intervalKey(resource, day)
     const current = journal.intervals.get(key)

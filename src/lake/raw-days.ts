@@ -69,11 +69,8 @@ export async function rawDays(dataFolder: string, orgId: string): Promise<RawDay
 }
 
 /** All days that landed: those that the ledger names, also without a version, and those in the lake. */
-export async function knownDays(
-  dataFolder: string,
-  orgId: string,
-  { intervals, forgotten }: JournalState,
-): Promise<RawDay[]> {
+export async function knownDays(journal: JournalState): Promise<RawDay[]> {
+  const { dataFolder, orgId, intervals, forgotten } = journal
   const days = new Map<string, RawDay>()
   for (const { resource, day, file } of [...intervals.values(), ...forgotten.values()])
     if (file !== null) days.set(intervalKey(resource, day), { resource, day, versions: [] })
