@@ -60,7 +60,7 @@ export function burnUp(rows: readonly Row<'forecast_days'>[]): Options {
     : []
   return {
     ends,
-    x: { type: 'utc', label: null, domain: [dateOf(`${last.month}-01`), end] },
+    x: { type: 'utc', label: null, domain: [dateOf(last.month), end] },
     y: {
       label:
         limit === null || isLimitNear ? 'Credits' : `Credits; limits of ${amount(limit)} lie above`,

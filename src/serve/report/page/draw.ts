@@ -47,11 +47,7 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
   drawn(adoption.activeUsers, (rows) => ({
     x: time,
     y: people,
-    ...lines(
-      DAY,
-      pointsOf(rows, ({ day }) => day, ACTIVE),
-      Object.keys(ACTIVE),
-    ),
+    ...lines(DAY, pointsOf(rows, 'day', ACTIVE), Object.keys(ACTIVE)),
   })),
   drawn(adoption.teamActivity, (rows, view) => ({
     x: weeks,
@@ -142,12 +138,7 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
   drawn(budget.forecastErrors, (rows) => ({
     x: time,
     y: { label: 'Error', grid: true, zero: true, tickFormat: percent },
-    ...lines(
-      31 * DAY,
-      pointsOf(rows, ({ month }) => `${month}-01`, ERRORS),
-      Object.keys(ERRORS),
-      percent,
-    ),
+    ...lines(31 * DAY, pointsOf(rows, 'month', ERRORS), Object.keys(ERRORS), percent),
   })),
   drawn(budget.bridge, (rows, _, width) => waterfall(rows, width)),
   drawn(spend.modelSpend, (rows) => {
@@ -192,28 +183,17 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
   drawn(spend.cache, (rows) => ({
     x: weeks,
     y: { ...share, label: 'Input tokens' },
-    ...lines(
-      WEEK,
-      pointsOf(rows, ({ week }) => week, { 'From the cache': 'share' }),
-      undefined,
-      percent,
-    ),
+    ...lines(WEEK, pointsOf(rows, 'week', { 'From the cache': 'share' }), undefined, percent),
   })),
   drawn(spend.efficiency, (rows) => ({
     x: weeks,
     y: { ...credits, label: 'For a million credits' },
-    ...lines(
-      WEEK,
-      pointsOf(rows, ({ week }) => week, { Files: 'files', Commits: 'commits' }),
-    ),
+    ...lines(WEEK, pointsOf(rows, 'week', { Files: 'files', Commits: 'commits' })),
   })),
   drawn(practice.autonomy, (rows) => ({
     x: weeks,
     y: { label: 'Tool calls a message', grid: true, zero: true },
-    ...lines(
-      WEEK,
-      pointsOf(rows, ({ week }) => week, RATIOS),
-    ),
+    ...lines(WEEK, pointsOf(rows, 'week', RATIOS)),
   })),
   drawn(practice.autonomyLevels, (rows) => {
     const names = [...new Set(rows.map(({ level }) => level))].sort(
@@ -236,10 +216,7 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
   drawn(practice.output, (rows) => ({
     x: weeks,
     y: { ...count, label: 'In a week' },
-    ...lines(
-      WEEK,
-      pointsOf(rows, ({ week }) => week, OUTPUT),
-    ),
+    ...lines(WEEK, pointsOf(rows, 'week', OUTPUT)),
   })),
   drawn(practice.readiness, (rows, _, width) => {
     const newest = [...new Map(rows.map((row) => [row.repository, row])).values()]
@@ -294,14 +271,14 @@ const share: Plot.ScaleOptions = { grid: true, domain: [0, 1], tickFormat: perce
 const days28 = Array.from({ length: 29 }, (_, days) => days)
 
 /** A point of each row for each of the lines. */
-function pointsOf<Field extends string, Row extends Readonly<Record<Field, number | null>>>(
-  rows: readonly Row[],
-  dayOf: (row: Row) => string,
+function pointsOf<At extends string, Field extends string>(
+  rows: readonly Readonly<Record<At, string> & Record<Field, number | null>>[],
+  at: At,
   fields: Readonly<Record<string, Field>>,
 ) {
   return rows.flatMap((row) =>
     Object.entries(fields).map(([series, field]) => {
-      return { at: dateOf(dayOf(row)), value: row[field], series }
+      return { at: dateOf(row[at]), value: row[field], series }
     }),
   )
 }

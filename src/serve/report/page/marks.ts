@@ -148,8 +148,9 @@ export function withGaps<P extends Point>(within: number, points: readonly P[]):
   })
 }
 
+/** The beginning (UTC) of a day or a month, ISO 8601. */
 export function dateOf(day: string): Date {
-  return new Date(`${day}T00:00:00Z`)
+  return new Date(day)
 }
 
 function scale(names: readonly string[], ends: readonly EndLabel[]): Plot.ScaleOptions {
