@@ -1,6 +1,11 @@
 import { UsageError } from '../lib/errors.ts'
 import { verify } from '../pipeline/verify.ts'
-import { type SampleChoice, isEqual, type Verification } from '../serve/verify/verify.ts'
+import {
+  isEqual,
+  type LeftOut,
+  type SampleChoice,
+  type Verification,
+} from '../serve/verify/verify.ts'
 import {
   configured,
   dataOptions,
@@ -28,7 +33,6 @@ import { oneLine, counted, digits } from '../lib/text.ts'
 import { firstLines } from '../observe/words.ts'
 import type { Difference } from '../serve/verify/compare.ts'
 import type { DamagedFile, NotStored } from '../serve/verify/evidence.ts'
-import type { LeftOut } from '../serve/verify/sample.ts'
 
 const DEFAULT_DAYS = 7
 

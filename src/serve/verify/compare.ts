@@ -5,7 +5,6 @@ import { Database, identifier, insertRows, literal, type Row } from '../../lib/d
 import { processLimits } from '../../lib/machine.ts'
 import { statement, fill } from '../../lib/package.ts'
 import { publishedRows, sqlMessage } from '../warehouse.ts'
-import type { ScopedInterval } from './sample.ts'
 
 /** A table of facts with one row per day and key. */
 export interface FactTable {
@@ -18,26 +17,15 @@ export interface FactTable {
 }
 
 /** A difference between the warehouse and the platform. */
-export interface Difference {
-  readonly table: string
-  readonly orgId: string
-  readonly day: string
-  /** The rest of the row's key, as text. */
-  readonly key: Readonly<Record<string, string | null>>
-  /** `value`: in one column; `missing`: the warehouse lacks the row; `extra`: the platform does. */
-  readonly kind: 'value' | 'missing' | 'extra'
-  /** Null, like the values, for a whole row. */
-  readonly column: string | null
-  readonly warehouse: string | null
-  readonly platform: string | null
-}
+export type Difference = Readonly<ReturnType<typeof differenceOf>>
 
-export interface Comparison {
-  readonly tables: number
-  /** Compared rows of the warehouse, and their values. */
-  readonly rows: number
-  readonly values: number
-  readonly differences: readonly Difference[]
+/** A resource's day that is compared. */
+export interface ScopedInterval {
+  readonly orgId: string
+  readonly resource: string
+  readonly day: Day
+  /** False if the warehouse does not have it; then neither side may have rows. */
+  readonly isLanded: boolean
 }
 
 interface CompareOptions {
@@ -59,9 +47,10 @@ interface CompareOptions {
  * Compares every fact of the intervals' days, value by value and in both
  * directions, repeated rows included.
  *
+ * @returns the numbers of tables, of compared rows of the warehouse, and of their values.
  * @throws UsageError if the published file lacks a table or a column.
  */
-export async function compareFacts(options: CompareOptions): Promise<Comparison> {
+export async function compareFacts(options: CompareOptions) {
   const { warehouse, intervals, tempDirectory, signal } = options
   const limits = processLimits().build
   await using database = await Database.open(':memory:', { ...limits, tempDirectory, signal })
@@ -91,9 +80,7 @@ const publishedRow = z.object({
 })
 
 /** The intervals in the published warehouse: keys `resource/day`, by organisation. */
-export async function publishedIntervals(
-  warehouse: string,
-): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+export async function publishedIntervals(warehouse: string) {
   const rows = await publishedRows(warehouse, 'verify/published_intervals', publishedRow)
   const known = new Map<string, Set<string>>()
   for (const { org_id, resource, activity_date } of rows) {
@@ -103,11 +90,7 @@ export async function publishedIntervals(
   return known
 }
 
-async function compareFact(
-  database: Database,
-  fact: FactTable,
-  days: readonly Day[],
-): Promise<Pick<Comparison, 'rows' | 'differences'>> {
+async function compareFact(database: Database, fact: FactTable, days: readonly Day[]) {
   const sides = {
     published: `published.${fact.relation}`,
     relation: `memory.${fact.relation}`,
@@ -174,10 +157,18 @@ const differenceRow = z.object({
 
 const rowKey = z.record(z.string(), z.string().nullable())
 
-function differenceOf({ name }: FactTable, row: Row): Difference {
+function differenceOf({ name }: FactTable, row: Row) {
   const { org_id: orgId, activity_date: day, ...read } = differenceRow.parse(row)
   const { row_key, is_extra, column_name: column, warehouse, platform } = read
-  const key = rowKey.parse(JSON.parse(row_key))
-  const kind = column !== null ? 'value' : is_extra ? 'extra' : 'missing'
-  return { table: name, orgId, day, key, kind, column, warehouse, platform }
+  return {
+    ...{ table: name, orgId, day },
+    /** The rest of the row's key, as text. */
+    key: rowKey.parse(JSON.parse(row_key)),
+    /** `value`: in one column; `missing`: the warehouse lacks the row; `extra`: the platform does. */
+    kind:
+      column !== null ? ('value' as const) : is_extra ? ('extra' as const) : ('missing' as const),
+    /** Null, like the values, for a whole row. */
+    column,
+    ...{ warehouse, platform },
+  }
 }

@@ -6,7 +6,7 @@ import { statement, fill } from '../../lib/package.ts'
 import { baseGlob, versionPath } from '../../lake/layout.ts'
 import { dayShape, LedgerFile } from '../../lake/ledger.ts'
 import { sha256OfVersion } from '../../lake/merged.ts'
-import type { ScopedInterval } from './sample.ts'
+import type { ScopedInterval } from './compare.ts'
 
 /** A raw file that differs from the ledger. */
 export interface DamagedFile extends Omit<ScopedInterval, 'isLanded'> {
@@ -17,18 +17,17 @@ export interface DamagedFile extends Omit<ScopedInterval, 'isLanded'> {
   readonly found: string | null
 }
 
-export interface FilesVerification {
-  readonly files: number
-  readonly damaged: readonly DamagedFile[]
-}
-
-/** Compares the current raw files of the days with the ledger's SHA-256, until the signal aborts. */
+/**
+ * Compares the current raw files of the days with the ledger's SHA-256, until the signal aborts.
+ *
+ * @returns how many files were compared, and those that differ.
+ */
 export async function verifyFiles(
   dataFolder: string,
   orgIds: readonly string[],
   days: readonly Day[],
   signal: AbortSignal,
-): Promise<FilesVerification> {
+) {
   const sampled = new Set(days)
   const damaged: DamagedFile[] = []
   let files = 0

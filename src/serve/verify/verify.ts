@@ -3,13 +3,12 @@ import { addDays, dayOf, eachDay, HISTORY_START, type Day, type DayRange } from 
 import { UsageError } from '../../lib/errors.ts'
 import { listLiteral, literal, type Database } from '../../lib/duckdb.ts'
 import { baseGlob, warehousePath } from '../../lake/layout.ts'
-import { knownOrganisations, LedgerFile } from '../../lake/ledger.ts'
+import { intervalKey, knownOrganisations, LedgerFile, type Ledger } from '../../lake/ledger.ts'
 import { ENTITIES, isAnalytics, RESOURCES } from '../../lake/resources.ts'
 import { readOrganisations } from '../../lake/organisations.ts'
 import { statement, fill } from '../../lib/package.ts'
-import { compareFacts, publishedIntervals, type Comparison, type FactTable } from './compare.ts'
-import { verifyFiles, type FilesVerification, notStored, type NotStored } from './evidence.ts'
-import { sampleDays, scopeOf, type LeftOut, type Scope } from './sample.ts'
+import { compareFacts, publishedIntervals, type FactTable, type ScopedInterval } from './compare.ts'
+import { verifyFiles, notStored } from './evidence.ts'
 
 /** Which days of history are verified, and of which organisations. */
 export interface SampleChoice {
@@ -20,27 +19,10 @@ export interface SampleChoice {
   readonly organisations?: readonly string[] | undefined
 }
 
-interface Sample {
-  readonly history: number
-  readonly days: readonly Day[]
-  /** The intervals in the warehouse: keys `resource/day`, by organisation. */
-  readonly published: ReadonlyMap<string, ReadonlySet<string>>
-  /** The organisations whose raw files are verified. */
-  readonly orgIds: readonly string[]
-}
+type Sample = Readonly<Awaited<ReturnType<typeof chooseSample>>>
 
 /** The result of comparing the published warehouse with the platform. */
-export interface Verification extends Comparison {
-  readonly history: number
-  readonly sampled: readonly Day[]
-  /** The sampled days that were compared for at least one organisation. */
-  readonly days: readonly Day[]
-  /** Intervals that could not be compared. */
-  readonly leftOut: readonly LeftOut[]
-  readonly files: FilesVerification
-  /** Served numbers that the warehouse cannot store; it has NULL or a rounded value. */
-  readonly notStored: readonly NotStored[]
-}
+export type Verification = Readonly<Awaited<ReturnType<typeof verifyWarehouse>>>
 
 /** True if no compared value differs, and every file is intact. */
 export function isEqual({ differences, files }: Verification): boolean {
@@ -58,7 +40,7 @@ export async function chooseSample(
   dataFolder: string,
   choice: SampleChoice,
   { now, random }: { readonly now: () => number; readonly random: () => number },
-): Promise<Sample> {
+) {
   const { organisations, within = {} } = choice
   const all = await publishedIntervals(warehousePath(dataFolder))
   const known = await readOrganisations(dataFolder)
@@ -80,13 +62,20 @@ export async function chooseSample(
     })
   }
   const days = daysOf(history, published, choice, random)
-  return { history: history.length, days, published, orgIds }
+  return {
+    history: history.length,
+    days,
+    /** The intervals in the warehouse: keys `resource/day`, by organisation. */
+    published,
+    /** The organisations whose raw files are verified. */
+    orgIds,
+  }
 }
 
 /** All days, or a sample of those that the warehouse has, if it has any. */
 function daysOf(
   history: readonly Day[],
-  published: Sample['published'],
+  published: ReadonlyMap<string, ReadonlySet<string>>,
   { count }: SampleChoice,
   random: () => number,
 ): readonly Day[] {
@@ -95,6 +84,21 @@ function daysOf(
   const known = new Set(intervals.map(([name = '', day]) => (isAnalytics(name) ? day : undefined)))
   const there = history.filter((day) => known.has(day))
   return sampleDays(there.length === 0 ? history : there, count, random)
+}
+
+/**
+ * A sample of the days, in order: always the last one, and others at random with equal
+ * probability. `random` returns numbers in [0, 1).
+ */
+export function sampleDays(days: readonly Day[], count: number, random: () => number): Day[] {
+  const last = days.at(-1)
+  if (last === undefined || count < 1) return []
+  const others = days.slice(0, -1)
+  const chosen = [last]
+  while (chosen.length < count && others.length > 0) {
+    chosen.push(...others.splice(Math.floor(random() * others.length), 1))
+  }
+  return chosen.sort()
 }
 
 interface VerifyOptions {
@@ -114,10 +118,10 @@ interface VerifyOptions {
  * Compares the published facts of the sampled days with the models built on base in
  * which those days are replaced by the fresh ones.
  */
-export async function verifyWarehouse(options: VerifyOptions): Promise<Verification> {
+export async function verifyWarehouse(options: VerifyOptions) {
   const { dataFolder, scratch, sample, signal } = options
   const resources = RESOURCES.map(({ name }) => name)
-  const scopes: Scope[] = []
+  const scopes = []
   for (const orgId of await knownOrganisations(scratch)) {
     const published = sample.published.get(orgId) ?? new Set()
     const fresh = await LedgerFile.read(scratch, orgId)
@@ -141,11 +145,58 @@ export async function verifyWarehouse(options: VerifyOptions): Promise<Verificat
     ...comparison,
     history: sample.history,
     sampled: sample.days,
+    /** The sampled days that were compared for at least one organisation. */
     days,
+    /** Intervals that could not be compared. */
     leftOut: scopes.flatMap(({ leftOut }) => leftOut),
     files,
+    /** Served numbers that the warehouse cannot store; it has NULL or a rounded value. */
     notStored: await notStored(scratch, days),
   }
+}
+
+interface ScopeOptions {
+  readonly orgId: string
+  readonly days: readonly Day[]
+  readonly resources: readonly string[]
+  /** The organisation's intervals in the published warehouse, by `intervalKey`. */
+  readonly published: ReadonlySet<string>
+  /** The intervals that were fetched again. */
+  readonly fresh: Ledger
+}
+
+/** A resource's day that is not compared, and why. */
+export interface LeftOut extends Omit<ScopedInterval, 'isLanded'> {
+  /** `absent`: the warehouse does not have it; `unanswered`: the platform did not give it. */
+  readonly why: 'absent' | 'unanswered'
+  /** The platform's refusal; null if there was none. */
+  readonly error: string | null
+}
+
+/**
+ * Every resource of the days of one organisation that can be compared: those for which the platform
+ * answered for every resource in the warehouse, so that every table of a compared day is
+ * verified.
+ */
+export function scopeOf({ orgId, days, resources, published, fresh }: ScopeOptions) {
+  const intervals: ScopedInterval[] = []
+  const leftOut: LeftOut[] = []
+  for (const day of days) {
+    const all = resources.map((resource) => {
+      const isLanded = published.has(intervalKey(resource, day))
+      return { orgId, resource, day, isLanded }
+    })
+    const others = all.flatMap(({ resource, isLanded }): LeftOut[] => {
+      if (!isLanded) return [{ orgId, resource, day, why: 'absent', error: null }]
+      const answer = fresh.get(intervalKey(resource, day))
+      if (answer?.file != null) return []
+      return [{ orgId, resource, day, why: 'unanswered', error: answer?.error ?? null }]
+    })
+    const isVerified = others.every(({ why }) => why === 'absent')
+    if (isVerified && all.some(({ isLanded }) => isLanded)) intervals.push(...all)
+    leftOut.push(...others)
+  }
+  return { intervals, leftOut }
 }
 
 /** Base with the sampled days replaced. Tables that are not made from days of a resource stay. */

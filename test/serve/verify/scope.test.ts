@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Day } from '../../../src/lib/days.ts'
-import { scopeOf } from '../../../src/serve/verify/sample.ts'
+import { scopeOf } from '../../../src/serve/verify/verify.ts'
 import type { Interval } from '../../../src/lake/ledger.ts'
 
 const DAY = '2026-01-15' as Day
