@@ -13,13 +13,7 @@ export type Listener = (event: RunEvent) => void
 export type Warning = Omit<EventOf<'warning'>, 'type'>
 
 /** The state of a run: its record, and what only the closing text needs. */
-export interface Summary {
-  readonly record: RunRecord
-  /** The warnings of the record, with their subjects. */
-  readonly warnings: readonly Warning[]
-  /** The path of the published file if the build made nothing new. */
-  readonly unchanged: string | null
-}
+export type Summary = Readonly<ReturnType<ReturnType<typeof createSummary>['summary']>>
 
 /**
  * Collects a run's events. `summary` returns the current state or, with an exit code, the state as
@@ -37,14 +31,20 @@ export function createSummary(now: () => number, version: string) {
       if (event.type === 'warning') warnings.push(event)
       if (event.type === 'warehouse.unchanged') unchanged = event.path
     },
-    summary: (exit_code?: number): Summary => {
+    summary: (exit_code?: number) => {
       const { resources, failures } = tally
       const totals = { ...record.totals, ...sumOf(Object.values(resources)) }
       const end = exit_code === undefined ? {} : { exit_code, finished_at: isoOf(now()) }
       const organisations = record.organisations.toSorted() // they answer in any order
       const parts = { organisations, totals, resources, failures }
       const whole = structuredClone({ ...record, ...end, ...parts })
-      return { record: { ...whole, status: statusOf(whole) }, warnings: [...warnings], unchanged }
+      return {
+        record: { ...whole, status: statusOf(whole) },
+        /** The warnings of the record, with their subjects. */
+        warnings: [...warnings],
+        /** The path of the published file if the build made nothing new. */
+        unchanged,
+      }
     },
   }
 }

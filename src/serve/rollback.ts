@@ -12,24 +12,23 @@ import {
 import { inOrder, keepPublished, keptFiles, putBack, type KeptFile } from '../lake/published.ts'
 import { openWarehouse, publishedBuild, type PublishedBuild } from './warehouse.ts'
 
-export interface PublishedFile extends KeptFile {
-  /** When it was built, ISO 8601, UTC; null without a record. */
-  readonly builtAt: string | null
-  readonly isPublished: boolean
-  /** Why it cannot be published again, judged by its size; null if it can. */
-  readonly problem: string | null
-}
+export type PublishedFile = Readonly<Awaited<ReturnType<typeof listPublished>>[number]>
 
 /** The published file and the kept ones, in the order of their publication. */
-export async function listPublished(dataFolder: string): Promise<PublishedFile[]> {
+export async function listPublished(dataFolder: string) {
   const target = warehousePath(dataFolder)
   const records = await readRecords(target)
   const present = (await recordByTime(target)) ?? (await recordByContent(target))
   const earlier = (await keptFiles(target)).map((file) => {
     const record = records.find(({ runId }) => runId === file.runId)
-    const isPublished = file.runId === present?.runId
-    const builtAt = record?.builtAt ?? null
-    return { ...file, builtAt, isPublished, problem: problemOf(file, record) }
+    return {
+      ...file,
+      /** When it was built, ISO 8601, UTC; null without a record. */
+      builtAt: record?.builtAt ?? null,
+      isPublished: file.runId === present?.runId,
+      /** Why it cannot be published again, judged by its size; null if it can. */
+      problem: problemOf(file, record),
+    }
   })
   if (present === undefined || earlier.some(({ isPublished }) => isPublished)) return earlier
   const { runId, bytes, builtAt } = present

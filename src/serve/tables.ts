@@ -6,24 +6,9 @@ import { openWarehouse } from './warehouse.ts'
 export const TABLES_HINT =
   '`agent-warehouse tables` lists the tables, `agent-warehouse tables <name>` the columns of one.'
 
-export interface ColumnEntry {
-  readonly column_name: string
-  readonly data_type: string
-  readonly unit: string | null
-  /** How the metric may be summed; null if the column is no metric. */
-  readonly additivity: string | null
-  readonly description: string | null
-}
-
-export interface TableEntry {
-  readonly table_schema: string
-  readonly table_name: string
-  readonly description: string | null
-}
-
-export interface TableDescription extends TableEntry {
-  readonly columns: readonly ColumnEntry[]
-}
+export type TableEntry = Readonly<ReturnType<typeof entryOf>>
+export type TableDescription = Readonly<Awaited<ReturnType<typeof describeTable>>>
+export type ColumnEntry = Readonly<TableDescription['columns'][number]>
 
 /** The marts, then the tables of `meta`. */
 export async function listTables(path: string): Promise<TableEntry[]> {
@@ -36,7 +21,7 @@ export async function listTables(path: string): Promise<TableEntry[]> {
  *
  * @throws UsageError for an unknown name, with the nearest one.
  */
-export async function describeTable(path: string, name: string): Promise<TableDescription> {
+export async function describeTable(path: string, name: string) {
   const all = await allTables(path)
   const found = all.find((table) => namesOf(entryOf(table)).includes(name.toLowerCase()))
   if (found === undefined) {
@@ -54,7 +39,7 @@ export async function describeTable(path: string, name: string): Promise<TableDe
   return { ...entryOf(found), columns }
 }
 
-function entryOf({ schema, name, description }: CatalogueTable): TableEntry {
+function entryOf({ schema, name, description }: CatalogueTable) {
   return { table_schema: schema, table_name: name, description }
 }
 

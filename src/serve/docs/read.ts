@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { grouped } from '../../lib/grouped.ts'
 import { statement } from '../../lib/package.ts'
-import { readTables, relationOf, type CatalogueTable } from '../catalogue.ts'
-import { openWarehouse, publishedBuild, type PublishedBuild } from '../warehouse.ts'
+import { readTables, relationOf } from '../catalogue.ts'
+import { openWarehouse, publishedBuild } from '../warehouse.ts'
 
 /** A model, seed or snapshot of the project, as the documentation shows it. */
 export interface DocumentedModel {
@@ -54,22 +54,14 @@ const checkRow = z.object({
 export type PublishedCheck = Readonly<z.output<typeof checkRow>>
 
 /** The state of the models in the published warehouse. */
-export interface Published {
-  readonly build: PublishedBuild | null
-  /** By `schema.name`. */
-  readonly tables: ReadonlyMap<string, CatalogueTable>
-  /** Rows of tables, by `schema.name`; the rows of a view are not counted. */
-  readonly rows: ReadonlyMap<string, number>
-  /** By the name of the model. */
-  readonly checks: ReadonlyMap<string, readonly PublishedCheck[]>
-}
+export type Published = Readonly<Awaited<ReturnType<typeof readPublished>>>
 
 /**
  * Reading ends when the signal aborts.
  *
  * @throws UsageError when there is no warehouse, or when it cannot be read.
  */
-export async function readPublished(warehouse: string, signal: AbortSignal): Promise<Published> {
+export async function readPublished(warehouse: string, signal: AbortSignal) {
   await using database = await openWarehouse(warehouse, signal)
   const rowsOf = async <T>(sql: string, row: z.ZodType<T>): Promise<T[]> =>
     z.array(row).parse(await database.rows(sql))
@@ -82,8 +74,11 @@ export async function readPublished(warehouse: string, signal: AbortSignal): Pro
   }
   return {
     build: await publishedBuild(warehouse),
+    /** By `schema.name`. */
     tables: new Map(tables.map((table) => [`${table.schema}.${table.name}`, table])),
+    /** Rows of tables, by `schema.name`; the rows of a view are not counted. */
     rows,
+    /** By the name of the model. */
     checks: grouped(checks, ({ model }) => model),
   }
 }

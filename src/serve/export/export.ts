@@ -25,24 +25,7 @@ interface ExportRequest {
 }
 
 /** The content of `manifest.json`, which is written last. */
-export interface ExportManifest {
-  /** ISO 8601, UTC. */
-  readonly created_at: string
-  readonly run_id: string
-  /** The run that built the warehouse; null if the warehouse does not say. */
-  readonly warehouse_run_id: string | null
-  readonly target: ExportTarget
-  readonly tables: readonly ExportedTable[]
-}
-
-interface ExportedTable extends CatalogueTable {
-  /** Next to the manifest; with the target `duckdb`, one file holds all tables. */
-  readonly file: string
-  readonly rows: number
-  readonly bytes: number
-  /** SHA-256 of the file, hex. */
-  readonly sha256: string
-}
+export type ExportManifest = Awaited<ReturnType<typeof exportTables>>
 
 /**
  * Writes the marts to `<folder>/<target>/<table>.<target>` with a manifest next to
@@ -52,7 +35,7 @@ interface ExportedTable extends CatalogueTable {
  * @throws UsageError without a published warehouse, for one without marts, and for a target
  * folder that no export made.
  */
-export async function exportTables(request: ExportRequest): Promise<ExportManifest> {
+export async function exportTables(request: ExportRequest) {
   const { target, runId, now, emit } = request
   await using database = await openWarehouse(request.warehouse, request.signal)
   const all = await readTables(database)
@@ -61,9 +44,10 @@ export async function exportTables(request: ExportRequest): Promise<ExportManife
   const path = join(request.folder, target)
   const manifest = await replaceFolder(path, async (temporary) => {
     const tables = await writeTables(database, request, wanted, temporary)
-    const written: ExportManifest = {
+    const written = {
       created_at: new Date(now()).toISOString(),
       run_id: runId,
+      /** The run that built the warehouse; null if the warehouse does not say. */
       warehouse_run_id: (await publishedBuild(request.warehouse))?.runId ?? null,
       target,
       tables,
@@ -76,12 +60,13 @@ export async function exportTables(request: ExportRequest): Promise<ExportManife
   return manifest
 }
 
+/** `file`: next to the manifest; with the target `duckdb`, one file holds all tables. */
 async function writeTables(
   database: Database,
   { target, warehouse, signal }: ExportRequest,
   tables: readonly CatalogueTable[],
   folder: string,
-): Promise<ExportedTable[]> {
+) {
   if (target === 'duckdb') {
     const file = 'warehouse.duckdb'
     const path = join(folder, file)
@@ -89,7 +74,7 @@ async function writeTables(
     const written = await writing('the marts', path, write)
     return tables.map((table, at) => ({ ...table, file, ...written, rows: written.rows[at] ?? 0 }))
   }
-  const exported: ExportedTable[] = []
+  const exported = []
   for (const table of tables) {
     const file = `${pathSegment(table.name)}.${target}`
     const path = join(folder, file)

@@ -3,21 +3,11 @@ import type { Organisation, Period, Resource } from './data.ts'
 import { totals, type View } from './view.ts'
 import { amount, counted, dayText, missingText, percent } from './words.ts'
 
-/** A figure of the chosen period, compared with the other period. */
-export interface Headline {
-  readonly label: string
-  /** Its metric in `metrics.yml`; null: `how` explains it. */
-  readonly metric: string | null
-  readonly how: string | null
-  readonly value: string
-  /** `up 12% from 268`, or why there is no number; null if nothing is compared or missing. */
-  readonly change: string | null
-}
-
 /** What a figure is called, what explains it, whose days it adds up, and its value. */
 type Figure = readonly [
   label: string,
-  about: Pick<Partial<Headline>, 'metric' | 'how'>,
+  /** A metric of `metrics.yml`, or how it is computed. */
+  about: { readonly metric: string } | { readonly how: string },
   resources: readonly Resource[],
   of: (period: Period) => number | null,
 ]
@@ -48,12 +38,20 @@ const FIGURES: readonly Figure[] = [
   ],
 ]
 
-export function headlines(view: View): Headline[] {
+export type Headline = Readonly<ReturnType<typeof headlines>[number]>
+
+/** The figures of the chosen period, compared with the other period. */
+export function headlines(view: View) {
   const { now, before } = totals(view)
   return FIGURES.map(([label, about, resources, of]) => {
     const [value, previous] = [now, before].map((period) => (period ? of(period) : null))
-    const change = changeText(view, resources, value ?? null, previous)
-    return { label, metric: null, how: null, ...about, value: amount(value), change }
+    return {
+      label,
+      about,
+      value: amount(value),
+      /** `up 12% from 268`, or why there is no number; null if nothing is compared or missing. */
+      change: changeText(view, resources, value ?? null, previous),
+    }
   })
 }
 

@@ -14,27 +14,20 @@ export function reportPath(dataFolder: string, format: ReportFormat): string {
   return join(dataFolder, 'report', `report.${format}`)
 }
 
-export interface WrittenReport {
-  readonly bytes: number
-  /** The trust in the data of each organisation, in words. */
-  readonly verdicts: Readonly<Record<string, string>>
-}
+export type WrittenReport = Readonly<Awaited<ReturnType<typeof writeReport>>>
 
 /**
  * Writes the report to `path`; a reader sees the earlier file or the new one.
  *
  * @throws UsageError as `readReport` does.
  */
-export async function writeReport(
-  request: ReportRequest,
-  format: ReportFormat,
-  path: string,
-): Promise<WrittenReport> {
+export async function writeReport(request: ReportRequest, format: ReportFormat, path: string) {
   const data = await readReport(request)
   const text = format === 'html' ? html(data) : digest(data)
   await writeAtomic(path, text)
   return {
     bytes: Buffer.byteLength(text),
+    /** The trust in the data of each organisation, in words. */
     verdicts: Object.fromEntries(
       data.organisations.map((each) => [each.org_id, trust(each).verdict]),
     ),

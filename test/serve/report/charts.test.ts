@@ -15,10 +15,10 @@ it('the metrics of charts and headlines are those of metrics.yml, with their usu
   const charts = sections(true).flatMap((section) => section.charts)
   const shown = [
     ...charts.flatMap(({ metrics }) => metrics),
-    ...headlines(view()).flatMap(({ metric }) => metric ?? []),
+    ...headlines(view()).flatMap(({ about }) => ('metric' in about ? about.metric : [])),
   ]
   expect(shown.filter((name) => !METRICS.some((metric) => metric.name === name))).toEqual([])
-  expect(headlines(view()).filter(({ metric, how }) => (metric ?? how) === null)).toEqual([])
+  expect(headlines(view()).filter(({ about }) => Object.values(about).join('') === '')).toEqual([])
   expect(METRICS.find(({ name }) => name === 'autonomy_ratio')).toEqual({
     name: 'autonomy_ratio',
     label: 'Autonomy ratio',

@@ -212,10 +212,10 @@ function meanings(figures: readonly Headline[]): HTMLElement {
     'details',
     {},
     element('summary', {}, 'What these figures mean'),
-    ...figures.flatMap(({ label, metric, how }) =>
-      metric === null
-        ? [element('p', {}, element('strong', {}, label), `. ${how ?? ''}`)]
-        : meaning(metric),
+    ...figures.flatMap(({ label, about }) =>
+      'how' in about
+        ? [element('p', {}, element('strong', {}, label), `. ${about.how}`)]
+        : meaning(about.metric),
     ),
   )
 }
