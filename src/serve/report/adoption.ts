@@ -1,8 +1,8 @@
 import { defineChart } from './chart.ts'
-import { comparedName } from './compare.ts'
 import {
   ABOUT_TEAMS,
   comparedDays,
+  comparedName,
   daysAfter,
   inRange,
   inRangeOrAll,

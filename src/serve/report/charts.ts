@@ -3,7 +3,6 @@ import * as budget from './budget.ts'
 import type { Chart } from './chart.ts'
 import * as oversight from './oversight.ts'
 import * as practice from './practice.ts'
-import * as settings from './settings.ts'
 import * as spend from './spend.ts'
 
 export interface Section {
@@ -40,15 +39,15 @@ export function sections(withPeople: boolean): Section[] {
     {
       title: 'Oversight',
       charts: [
-        ...[oversight.policy, settings.allowedEmails, settings.sessionRetention],
-        ...[settings.hookRecording, oversight.anomalies],
+        ...[oversight.policy, oversight.allowedEmails, oversight.sessionRetention],
+        ...[oversight.hookRecording, oversight.anomalies],
       ],
     },
     ...(withPeople
       ? [
           {
             title: 'People',
-            charts: [practice.people, oversight.anomalyPeople, settings.allowedPeople],
+            charts: [practice.people, oversight.anomalyPeople, oversight.allowedPeople],
           },
         ]
       : []),

@@ -1,6 +1,5 @@
-import { changeText } from './compare.ts'
 import type { Organisation, Period, Resource } from './data.ts'
-import { totals, type View } from './view.ts'
+import { changeText, totals, type View } from './view.ts'
 import { amount, counted, dayText, missingText, percent } from './words.ts'
 
 /** What a figure is called, what explains it, whose days it adds up, and its value. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import * as adoption from '../../../src/serve/report/adoption.ts'
-import { comparedText } from '../../../src/serve/report/compare.ts'
+import { comparedText } from '../../../src/serve/report/view.ts'
 import type { Period } from '../../../src/serve/report/data.ts'
 import { headlines } from '../../../src/serve/report/headlines.ts'
 import * as spend from '../../../src/serve/report/spend.ts'

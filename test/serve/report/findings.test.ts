@@ -5,7 +5,6 @@ import type { Chart } from '../../../src/serve/report/chart.ts'
 import type { Organisation } from '../../../src/serve/report/data.ts'
 import * as oversight from '../../../src/serve/report/oversight.ts'
 import * as practice from '../../../src/serve/report/practice.ts'
-import * as settings from '../../../src/serve/report/settings.ts'
 import * as spend from '../../../src/serve/report/spend.ts'
 import { ratios, view } from './sample.ts'
 
@@ -222,7 +221,7 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
   ],
   [
     'active people off a list are counted by list',
-    settings.allowedEmails,
+    oversight.allowedEmails,
     {
       allowed_emails: [
         { ...list, not_listed: 27 },
@@ -233,43 +232,43 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
   ],
   [
     'addresses that are not in use are named where all active people are listed',
-    settings.allowedEmails,
+    oversight.allowedEmails,
     { allowed_emails: [{ ...list, listed_never: 1, listed_idle: 1 }] },
     '2 listed addresses are not in use',
   ],
   [
     'lists without a gap say so',
-    settings.allowedEmails,
+    oversight.allowedEmails,
     { allowed_emails: [list] },
     'All active people are on the lists, and all listed are active',
   ],
   [
     'without lists the title says so',
-    settings.allowedEmails,
+    oversight.allowedEmails,
     { are_settings_known: true },
     'No setting names the addresses that may use computers',
   ],
   [
     'sessions past their retention are counted',
-    settings.sessionRetention,
+    oversight.sessionRetention,
     { session_retention: [kept, { ...kept, days_kept: 30, until: '2026-03-01' }] },
     'Sessions are kept for 90 days; 3 of 16 fetched were older',
   ],
   [
     'a new retention has no sessions yet',
-    settings.sessionRetention,
+    oversight.sessionRetention,
     { session_retention: [{ ...kept, fetched: 0, oldest_days: null, past: 0 }] },
     'Sessions are kept for 90 days; none has been fetched since 1 Mar 2026',
   ],
   [
     'a retention that was taken away is not the latest one',
-    settings.sessionRetention,
+    oversight.sessionRetention,
     { session_retention: [{ ...kept, days_kept: null, past: null }, kept] },
     'Since 1 Mar 2026 no setting says how long sessions are kept',
   ],
   [
     'settings without a retention have no table',
-    settings.sessionRetention,
+    oversight.sessionRetention,
     {
       are_settings_known: true,
       session_retention: [{ ...kept, days_kept: null, past: null }],
@@ -278,7 +277,7 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
   ],
   [
     'recorded events are a share of the runs of the recording hook in the period',
-    settings.hookRecording,
+    oversight.hookRecording,
     {
       hook_recording: [
         { ...hooks, recorded_share: 0.75 },
@@ -289,17 +288,17 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
   ],
   [
     'events that the platform does not count are still recorded',
-    settings.hookRecording,
+    oversight.hookRecording,
     { hook_recording: [{ ...hooks, recording_runs: 0, recorded: 1, recorded_share: null }] },
     '1 hook event is recorded in 13 weeks; the platform counted no run of the recording hook',
   ],
   [
     'hooks without a recording are one line',
-    settings.hookRecording,
+    oversight.hookRecording,
     { hook_recording: [{ ...hooks, recording_runs: 0, recorded: 0, recorded_share: null }] },
     'Hooks ran 40 times in 13 weeks; none of them is recorded',
   ],
-  ['without hooks the title says so', settings.hookRecording, {}, 'No hook ran in 13 weeks'],
+  ['without hooks the title says so', oversight.hookRecording, {}, 'No hook ran in 13 weeks'],
   [
     'retention leaves out cohorts at the left edge of history',
     adoption.retention,
@@ -365,7 +364,7 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
   ],
   [
     'more people than are listed are not on a list',
-    settings.allowedPeople,
+    oversight.allowedPeople,
     { allowed_people: Array.from({ length: 100 }, (_, at) => person(at)) },
     'At least 100 active people are not on a list of allowed addresses',
   ],

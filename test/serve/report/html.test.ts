@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { digest, html } from '../../../src/serve/report/report.ts'
-import { unpack } from '../../../src/serve/report/page/unpack.ts'
+import { unpack } from '../../../src/serve/report/page/rows.ts'
 import { organisation, report } from './sample.ts'
 
 const HOSTILE =

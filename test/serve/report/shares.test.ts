@@ -4,7 +4,7 @@ import { statement } from '../../../src/lib/package.ts'
 import type { Chart } from '../../../src/serve/report/chart.ts'
 import type { Organisation } from '../../../src/serve/report/data.ts'
 import * as practice from '../../../src/serve/report/practice.ts'
-import * as settings from '../../../src/serve/report/settings.ts'
+import * as oversight from '../../../src/serve/report/oversight.ts'
 import * as spend from '../../../src/serve/report/spend.ts'
 import { view } from './sample.ts'
 
@@ -238,7 +238,7 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
   ],
   [
     'more recorded hook events than runs are a truth, and said in numbers',
-    settings.hookRecording,
+    oversight.hookRecording,
     {
       hook_recording: [
         {

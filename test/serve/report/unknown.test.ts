@@ -4,7 +4,6 @@ import type { Chart } from '../../../src/serve/report/chart.ts'
 import type { Organisation, Resource } from '../../../src/serve/report/data.ts'
 import * as oversight from '../../../src/serve/report/oversight.ts'
 import * as practice from '../../../src/serve/report/practice.ts'
-import * as settings from '../../../src/serve/report/settings.ts'
 import * as spend from '../../../src/serve/report/spend.ts'
 import { ratios, view } from './sample.ts'
 
@@ -44,19 +43,19 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
   ],
   [
     'settings that were never loaded are not said to name no address',
-    settings.allowedEmails,
+    oversight.allowedEmails,
     {},
     'It is not known which addresses may use computers',
   ],
   [
     'settings that were never loaded are not said to leave out no person',
-    settings.allowedPeople,
+    oversight.allowedPeople,
     {},
     'It is not known which addresses may use computers',
   ],
   [
     'settings that were never loaded are not said to keep sessions for ever',
-    settings.sessionRetention,
+    oversight.sessionRetention,
     {},
     'It is not known how long sessions are kept',
   ],

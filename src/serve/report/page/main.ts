@@ -2,13 +2,20 @@ import { sections, type Section } from '../charts.ts'
 import type { Cell, Chart, Reading } from '../chart.ts'
 import type { Organisation } from '../data.ts'
 import { headlines, trust, type Headline } from '../headlines.ts'
-import { comparedName, comparedText } from '../compare.ts'
-import { COMPARISONS, RANGES, rangeName, teamsOf, type Comparison, type View } from '../view.ts'
+import {
+  comparedName,
+  comparedText,
+  COMPARISONS,
+  RANGES,
+  rangeName,
+  teamsOf,
+  type Comparison,
+  type View,
+} from '../view.ts'
 import { amount, capital, dayText, moreText, nameText, percent } from '../words.ts'
 import { choice, element, saveButton } from './dom.ts'
 import { DRAWINGS } from './draw.ts'
-import { csvName, csvText, isDay, listed, type TableRow } from './rows.ts'
-import { unpack } from './unpack.ts'
+import { csvName, csvText, isDay, listed, unpack, type TableRow } from './rows.ts'
 
 /** The choices of the reader, kept in the address, so that a link opens the same view. */
 interface Choice {

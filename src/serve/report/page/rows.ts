@@ -2,6 +2,7 @@ import { BYTE_ORDER_MARK, defused } from '../../spreadsheet.ts'
 import type { Cell, Chart } from '../chart.ts'
 import type { View } from '../view.ts'
 import { counted } from '../words.ts'
+import type { ReportData } from '../data.ts'
 
 export type TableRow = Readonly<Record<string, Cell>>
 
@@ -53,4 +54,29 @@ function csvCell(value: Cell): string {
 /** A number with the 15 digits of a double that are exact: a sum can end in `…3499999996`. */
 function withoutNoise(value: number): number {
   return Number.isInteger(value) ? value : Number(value.toPrecision(15))
+}
+
+/** The data in the page: each list of rows is stored as columns (packed by `html.ts`). */
+export function unpack(text: string): ReportData {
+  const packed: unknown = JSON.parse(text, (_, value: unknown) => rowsOf(value))
+  if (!isReport(packed)) throw new Error('the report holds no data')
+  return packed
+}
+
+/** An object that contains only lists of one length was a list of rows. */
+function rowsOf(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  const columns = Object.entries(value)
+  if (!columns.every(([, cells]) => Array.isArray(cells))) return value
+  const [, first] = columns[0] ?? []
+  if (!Array.isArray(first)) return []
+  return first.map((_, at) =>
+    Object.fromEntries(
+      columns.map(([name, cells]) => [name, Array.isArray(cells) ? cells[at] : null]),
+    ),
+  )
+}
+
+function isReport(value: unknown): value is ReportData {
+  return typeof value === 'object' && value !== null && 'organisations' in value
 }
