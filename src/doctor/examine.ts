@@ -8,12 +8,12 @@ import {
   checkDisk,
   checkEarlier,
   checkKey,
+  checkLake,
   checkLock,
   checkWarehouse,
   checkPermissions,
   checkSnapshots,
 } from './folder.ts'
-import { checkLake } from './lake.ts'
 import { checkPlatform } from './platform.ts'
 import type { DatabaseLimits } from '../lib/machine.ts'
 import { mapLimit } from '../lib/concurrency.ts'
