@@ -1,5 +1,4 @@
-import { EXPORT_TARGETS, type Config } from '../config/config.ts'
-import { ENGINES } from '../config/spark.ts'
+import { ENGINES, EXPORT_TARGETS, type Config } from '../config/config.ts'
 import { ExitCode } from '../lib/errors.ts'
 import type { RunEvent } from '../lib/events.ts'
 import { inSnakeCase } from '../lib/snake-case.ts'

@@ -4,11 +4,16 @@ import { z } from 'zod'
 import { UsageError } from '../lib/errors.ts'
 import { bytesOf, LEAST_MEMORY, limitsOf, readMachine, type Bound } from '../lib/machine.ts'
 import { redactionKeyIn } from '../lib/secrets/redaction.ts'
-import { configuredUmask, readTrusted, setting, type Environment } from '../lib/trust.ts'
+import {
+  configuredUmask,
+  readTrusted,
+  setting,
+  commandEnvironment,
+  type Environment,
+} from '../lib/trust.ts'
 import { readYamlText, YamlError } from '../lib/yaml.ts'
 import { hooksSchema, NO_HOOKS } from '../hooks/config.ts'
 import { check } from './check.ts'
-import { ENGINES, sparkConfig, sparkSchema } from './spark.ts'
 import {
   configuredOrganisations,
   organisationSchema,
@@ -23,6 +28,7 @@ export const EXPORT_TARGETS = ['parquet', 'csv', 'duckdb'] as const
 export type ExportTarget = (typeof EXPORT_TARGETS)[number]
 export const REPORT_FORMATS = ['html', 'md'] as const
 export type ReportFormat = (typeof REPORT_FORMATS)[number]
+export const ENGINES = ['duckdb', 'spark'] as const
 
 /** The configuration of a command; frozen. */
 export type Config = ReturnType<typeof loadConfig>
@@ -62,6 +68,18 @@ const ABOVE_ZERO = 'must be a number above 0'
 const positive = spelled(z.number(ABOVE_ZERO).positive(ABOVE_ZERO))
 const WHOLE = 'must be a whole number above 0'
 const count = spelled(z.number(WHOLE).int(WHOLE).positive(WHOLE).max(1000, 'must be at most 1000'))
+
+const sparkSetting = z.union([z.string(), z.number(), z.boolean()]).transform(String)
+
+/** The part `spark:` of the configuration. */
+const sparkSchema = z.strictObject({
+  master: z.string().min(1).optional(),
+  home: z.string().min(1).optional(),
+  data_url: z.string().min(1).optional(),
+  settings: z
+    .record(z.string().regex(/^spark\./, 'is not a setting of Spark'), sparkSetting)
+    .optional(),
+})
 
 const fileSchema = z.strictObject({
   data: z.string().min(1).optional(),
@@ -252,5 +270,37 @@ function parsed(text: string, path: string): unknown {
     const { message, line, column } = cause
     const where = line === undefined ? '' : ` at line ${String(line)}, column ${String(column)}`
     throw new UsageError(`${path}: ${message}${where}`, { cause })
+  }
+}
+
+const DEFAULT_MASTER = 'local[*]'
+const URL_FORM = /^(file|hdfs|s3a|gs|abfss?):\/[^\s'"`?#]*$/
+
+const PASSED = /^(SPARK_|PYSPARK_|HADOOP_|YARN_|JAVA_HOME$|VIRTUAL_ENV$)/
+
+/**
+ * Where Spark is, and where its machines find the data folder.
+ *
+ * @throws UsageError for a URL that Spark could not read.
+ */
+function sparkConfig(
+  file: z.output<typeof sparkSchema> | undefined,
+  environment: Environment,
+  { dataFolder, path }: { readonly dataFolder: string; readonly path: string },
+) {
+  const dataUrl = (file?.data_url ?? `file:${dataFolder}`).replace(/\/+$/, '')
+  if (file?.data_url !== undefined && !URL_FORM.test(dataUrl)) {
+    throw new UsageError(`${path} spark.data_url: '${dataUrl}' is not a URL that Spark can read`, {
+      hint: 'Write the data folder as the cluster sees it: file:/mnt/data, hdfs://host/data, s3a://bucket/data.',
+    })
+  }
+  return {
+    master: file?.master ?? DEFAULT_MASTER,
+    home: file?.home ?? null,
+    settings: file?.settings ?? {},
+    /** The environment of the started process, without keys of the platform. */
+    environment: commandEnvironment(environment, PASSED),
+    /** Without a slash at the end. */
+    dataUrl,
   }
 }
