@@ -1,6 +1,5 @@
 import type { Config } from '../config/config.ts'
-import { hookFolders } from '../hooks/record.ts'
-import { isSenderAtWork, startSender } from '../hooks/sender-start.ts'
+import { hookFolders, isSenderAtWork, startSender } from '../hooks/record.ts'
 import { missingVariables } from '../notify/channels.ts'
 import { listIfThere } from '../lib/files.ts'
 import type { RunsSoFar } from '../pipeline/warehouse.ts'

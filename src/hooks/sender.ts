@@ -13,8 +13,7 @@ import {
   requeueFailed,
   type Notification,
 } from './outbox.ts'
-import type { HookFolders } from './record.ts'
-import { MAX_LOCK_AGE_MS } from './sender-start.ts'
+import { MAX_LOCK_AGE_MS, type HookFolders } from './record.ts'
 
 /** A notification that could not be delivered within this time is given up. */
 export const PATIENCE_HOURS = 24

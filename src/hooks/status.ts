@@ -2,13 +2,11 @@ import { constants } from 'node:fs'
 import { access, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { namesEnding, orIfMissing, readIfThere } from '../lib/files.ts'
-import { readCommandLine } from './command-line.ts'
 import { HOOK_EVENTS } from './event.ts'
 import { inboxNames } from './inbox.ts'
 import { readItems } from './outbox.ts'
-import type { HookFolders } from './record.ts'
-import { isSenderAtWork } from './sender-start.ts'
-import type { Registered } from './settings.ts'
+import { isSenderAtWork, type HookFolders } from './record.ts'
+import { readCommandLine, type Registered } from './settings.ts'
 
 export type EventStatus = Readonly<Awaited<ReturnType<typeof eventsStatus>>[number]>
 

@@ -1,11 +1,17 @@
 import fc from 'fast-check'
 import { getNodeValue } from 'jsonc-parser'
 import { describe, expect, it } from 'vitest'
-import { commandLine, readCommandLine, type HookCommand } from '../../src/hooks/command-line.ts'
 import { diffLines } from '../../src/hooks/settings-file.ts'
 import { DEFAULT_EVENTS, HOOK_EVENTS } from '../../src/hooks/event.ts'
 import { JsonSyntaxError, parseJsonTree } from '../../src/hooks/json-edit.ts'
-import { install, registeredIn, uninstall } from '../../src/hooks/settings.ts'
+import {
+  commandLine,
+  install,
+  readCommandLine,
+  registeredIn,
+  uninstall,
+  type HookCommand,
+} from '../../src/hooks/settings.ts'
 
 const COMMAND: HookCommand = {
   node: '/usr/bin/node',

@@ -1,6 +1,5 @@
 import { userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
-import { commandLine, readCommandLine } from '../../hooks/command-line.ts'
 import { DEFAULT_EVENTS, HOOK_EVENTS, isHookEvent } from '../../hooks/event.ts'
 import type { Notification } from '../../hooks/outbox.ts'
 import { hookFolders } from '../../hooks/record.ts'
@@ -14,7 +13,13 @@ import {
   writeSettings,
   type SettingsFile,
 } from '../../hooks/settings-file.ts'
-import { install, registeredIn, uninstall } from '../../hooks/settings.ts'
+import {
+  commandLine,
+  install,
+  readCommandLine,
+  registeredIn,
+  uninstall,
+} from '../../hooks/settings.ts'
 import {
   deliveryStatus,
   eventsStatus,

@@ -4,21 +4,19 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { messageOf } from '../../lib/errors.ts'
 import {
-  logError,
-  hookFolders,
-  type HookFolders,
   handToSender,
+  hookFolders,
+  isSenderAtWork,
+  logError,
+  mentionsHooks,
   noteLast,
   spoolEvent,
+  startSender,
+  type HookFolders,
+  type SenderStart,
 } from '../../hooks/record.ts'
 import { inputOf, MAX_INPUT_BYTES, readInput } from '../../hooks/event.ts'
 import { makeFolder } from '../../lib/files.ts'
-import {
-  isSenderAtWork,
-  mentionsHooks,
-  startSender,
-  type SenderStart,
-} from '../../hooks/sender-start.ts'
 import { keepOutOfGit } from '../../lake/layout.ts'
 import { openRedaction, redactionKeyIn } from '../../lib/secrets/redaction.ts'
 
