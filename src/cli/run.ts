@@ -6,7 +6,7 @@ import type { RunsSoFar } from '../pipeline/warehouse.ts'
 import type { RunContext } from '../pipeline/run-context.ts'
 import { run } from '../pipeline/run.ts'
 import { sync, type SyncSelection } from '../pipeline/sync.ts'
-import { configured, dataOptions, defineCommand, reportOptions, type Terminal } from './command.ts'
+import { dataCommand, reportOptions, type Terminal } from './command.ts'
 import { configPath, MAIN } from './hooks/run.ts'
 import { runJob, type JobResult } from './job.ts'
 import { durationOf, paceOptions, selectionOf, selectionOptions } from './options.ts'
@@ -36,12 +36,11 @@ function nightly(
   examples: readonly [string, string][],
   work: (context: RunContext, selection: SyncSelection, runs: RunsSoFar) => Promise<JobResult>,
 ) {
-  return defineCommand({
+  return dataCommand({
     examples,
-    options: { ...dataOptions, ...selectionOptions, ...paceOptions, ...reportOptions },
-    run: async (flags, terminal) => {
+    options: { ...selectionOptions, ...paceOptions, ...reportOptions },
+    run: async (flags, terminal, config) => {
       const maxDurationMs = durationOf(flags.maxDuration, '--max-duration')
-      const config = configured(flags, terminal)
       const selection = selectionOf(flags, config)
       const organisations = config.organisations(selection.organisations)
       const job = { ...flags, command, config, maxDurationMs, organisations }

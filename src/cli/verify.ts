@@ -7,15 +7,13 @@ import {
   type Verification,
 } from '../serve/verify/verify.ts'
 import {
-  configured,
-  dataOptions,
-  defineCommand,
+  dataCommand,
   flag,
-  reportOptions,
   number,
+  reportOptions,
   textOr,
-  type Flags,
   type Answer,
+  type Flags,
 } from './command.ts'
 import { runJob } from './job.ts'
 import {
@@ -43,7 +41,7 @@ const sampleOptions = {
   all: flag('compare every day of history'),
 }
 
-export const verifyCommand = defineCommand({
+export const verifyCommand = dataCommand({
   examples: [
     ['$0 verify', 'compare the last day and six random days'],
     ['$0 verify --all', 'compare the whole history'],
@@ -53,7 +51,6 @@ export const verifyCommand = defineCommand({
     ],
   ],
   options: {
-    ...dataOptions,
     ...rangeOptions,
     ...orgOption,
     ...paceOptions,
@@ -64,10 +61,9 @@ export const verifyCommand = defineCommand({
     ...reportOptions,
     ...sampleOptions,
   },
-  run: async (flags, terminal) => {
+  run: async (flags, terminal, config) => {
     const choice = choiceOf(flags)
     const maxDurationMs = durationOf(flags.maxDuration, '--max-duration')
-    const config = configured(flags, terminal)
     const only = organisationsOf(flags, configuredNames(config))
     const organisations = config.organisations(only)
     const job = { ...flags, command: 'verify', config, maxDurationMs, organisations }

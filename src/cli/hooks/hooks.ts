@@ -35,7 +35,7 @@ import { setting } from '../../lib/trust.ts'
 import { missingVariables } from '../../notify/channels.ts'
 import { toSecond } from '../../observe/words.ts'
 import {
-  configured,
+  dataCommand,
   dataOptions,
   defineCommand,
   flag,
@@ -53,7 +53,6 @@ import { hooksFlushCommand, hooksTestCommand } from './send.ts'
 
 /** Options that name a settings file of the agent. */
 const settingsOptions = {
-  ...dataOptions,
   ...jsonOption,
   user: {
     type: 'boolean',
@@ -70,26 +69,19 @@ const settingsOptions = {
   },
 } as const
 
-type SettingsFlags = Flags<typeof settingsOptions>
+type SettingsFlags = Flags<typeof dataOptions & typeof settingsOptions>
 
 /**
  * The agent's settings file, why it is this file (the specification names no folder), and `line`,
- * the command that the agent runs.
- *
- * @throws UsageError for an invalid configuration, before the agent uses it.
+ * the command that the agent runs. `dataFolder`: of a configuration that was checked before the
+ * agent uses it.
  */
-async function settingsPlace(flags: SettingsFlags, terminal: Terminal) {
-  const config = configured(flags, terminal)
-  const { dataFolder } = config
-  const hook = {
-    node: process.execPath,
-    script: MAIN,
-    dataFolder,
-    config: configPath(flags.config, terminal.cwd),
-  }
+async function settingsPlace(flags: SettingsFlags, terminal: Terminal, dataFolder: string) {
+  const config = configPath(flags.config, terminal.cwd)
+  const hook = { node: process.execPath, script: MAIN, dataFolder, config }
   const line = commandLine(hook, process.platform === 'win32' ? 'windows' : 'posix')
   const [path, why] = settingsPath(flags, terminal)
-  return { config, file: await readSettings(resolve(terminal.cwd, path)), why, line }
+  return { file: await readSettings(resolve(terminal.cwd, path)), why, line }
 }
 
 function settingsPath(
@@ -129,7 +121,7 @@ const options = {
   'dry-run': flag('show what would change, and change nothing'),
 }
 
-const installCommand = defineCommand({
+const installCommand = dataCommand({
   examples: [
     ['$0 hooks install', 'register the default events for this user'],
     [
@@ -145,9 +137,9 @@ const installCommand = defineCommand({
       `events, separated by commas: ${HOOK_EVENTS.join(', ')}`,
     ),
   },
-  run: async (flags, terminal) => {
-    const place = await settingsPlace(flags, terminal)
-    const { config, file, line } = place
+  run: async (flags, terminal, config) => {
+    const place = await settingsPlace(flags, terminal, config.dataFolder)
+    const { file, line } = place
     const events = listOf(flags.events, '--events', 'event', HOOK_EVENTS).filter(isHookEvent)
     const { text, changes, created } = edited(file, (before) => install(before, events, line))
     const change = await apply(file, text, flags.dryRun)
@@ -166,16 +158,16 @@ const installCommand = defineCommand({
   },
 })
 
-const uninstallCommand = defineCommand({
+const uninstallCommand = dataCommand({
   examples: [
     ['$0 hooks uninstall', 'remove what install added to the settings of this user'],
     ['$0 hooks uninstall --project --dry-run', 'show what would change for the project'],
   ],
   options,
-  run: async (flags, terminal) => {
-    const place = await settingsPlace(flags, terminal)
-    const { config, file } = place
-    const folders = hookFolders(config.dataFolder)
+  run: async (flags, terminal, { dataFolder }) => {
+    const place = await settingsPlace(flags, terminal, dataFolder)
+    const { file } = place
+    const folders = hookFolders(dataFolder)
     const created = (await readInstalled(folders))[file.path]?.created ?? null
     const { text, removed } = edited(file, (before) => uninstall(before, created))
     const change = await apply(file, text, flags.dryRun)
@@ -215,14 +207,14 @@ function answerOf(
 
 const LISTED = 5
 
-const statusCommand = defineCommand({
+const statusCommand = dataCommand({
   examples: [
     ['$0 hooks status', 'show what is registered, what is waiting, and what failed and why'],
     ['$0 hooks status --project --json', 'show the same for this project, as JSON'],
   ],
   options: settingsOptions,
-  run: async (flags, terminal) => {
-    const { config, file, why } = await settingsPlace(flags, terminal)
+  run: async (flags, terminal, config) => {
+    const { file, why } = await settingsPlace(flags, terminal, config.dataFolder)
     const folders = hookFolders(config.dataFolder)
     const events = await eventsStatus(folders, edited(file, registeredIn))
     const spool = await spoolStatus(folders)
