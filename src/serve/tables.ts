@@ -12,8 +12,13 @@ export type ColumnEntry = Readonly<TableDescription['columns'][number]>
 
 /** The marts, then the tables of `meta`. */
 export async function listTables(path: string): Promise<TableEntry[]> {
-  const all = (await allTables(path)).map(entryOf)
-  return ['main', 'meta'].flatMap((schema) => all.filter((each) => each.table_schema === schema))
+  return listed(await allTables(path))
+}
+
+function listed(all: readonly CatalogueTable[]): TableEntry[] {
+  return ['main', 'meta'].flatMap((name) =>
+    all.filter(({ schema }) => schema === name).map(entryOf),
+  )
 }
 
 /**
@@ -25,10 +30,7 @@ export async function describeTable(path: string, name: string) {
   const all = await allTables(path)
   const found = all.find((table) => namesOf(entryOf(table)).includes(name.toLowerCase()))
   if (found === undefined) {
-    const known = all
-      .map(entryOf)
-      .filter(({ table_schema }) => ['main', 'meta'].includes(table_schema))
-      .map((each) => namesOf(each).at(-1) ?? '')
+    const known = listed(all).map((each) => namesOf(each).at(-1) ?? '')
     throw new UsageError(`there is no table '${name}'`, {
       hint: suggestion(name, known, TABLES_HINT),
     })

@@ -13,7 +13,10 @@ export function docsHtml({ models, metrics }: Documented, published: Published):
   const reads: Reads = new Map(
     models.map(({ name, dependsOn, sources }) => [name, [...dependsOn, ...sources]]),
   )
-  const groups: Group[] = [...groupsOf(models), ['metrics', metrics.map(metricEntry)]]
+  const metricEntries = metrics.map(({ name, label, description }) => {
+    return { id: metricId(name), name: label, description }
+  })
+  const groups: Group[] = [...groupsOf(models), ['metrics', metricEntries]]
   return selfContained({
     title: 'Warehouse documentation',
     styles: ['report.css', 'docs.css'],
@@ -67,10 +70,6 @@ function groupsOf(models: readonly DocumentedModel[]): Group[] {
         .toSorted((a, b) => (a.name < b.name ? -1 : 1))
         .map(({ name, description }) => ({ id: name, name, description })),
     ])
-}
-
-function metricEntry({ name, label, description }: DocumentedMetric): Entry {
-  return { id: metricId(name), name: label, description }
 }
 
 /** Models have no `-` in their names. */

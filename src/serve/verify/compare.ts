@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Day } from '../../lib/days.ts'
 import { AppError, UsageError } from '../../lib/errors.ts'
+import { grouped } from '../../lib/grouped.ts'
 import { Database, identifier, insertRows, literal, type Row } from '../../lib/duckdb.ts'
 import { processLimits } from '../../lib/machine.ts'
 import { statement, fill } from '../../lib/package.ts'
@@ -82,12 +83,9 @@ const publishedRow = z.object({
 /** The intervals in the published warehouse: keys `resource/day`, by organisation. */
 export async function publishedIntervals(warehouse: string) {
   const rows = await publishedRows(warehouse, 'verify/published_intervals', publishedRow)
-  const known = new Map<string, Set<string>>()
-  for (const { org_id, resource, activity_date } of rows) {
-    const keys = known.get(org_id) ?? new Set()
-    known.set(org_id, keys.add(`${resource}/${activity_date}`))
-  }
-  return known
+  const byOrganisation = grouped(rows, ({ org_id }) => org_id)
+  const keyOf = (row: z.output<typeof publishedRow>) => `${row.resource}/${row.activity_date}`
+  return new Map([...byOrganisation].map(([orgId, own]) => [orgId, new Set(own.map(keyOf))]))
 }
 
 async function compareFact(database: Database, fact: FactTable, days: readonly Day[]) {
