@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts'
 import { hookFolders, isSenderAtWork, startSender } from '../hooks/record.ts'
-import { missingVariables } from '../notify/channels.ts'
+import { missingVariables } from '../notify/channel.ts'
 import { listIfThere } from '../lib/files.ts'
 import type { RunsSoFar } from '../pipeline/warehouse.ts'
 import type { RunContext } from '../pipeline/run-context.ts'

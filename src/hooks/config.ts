@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { channelSchema } from '../notify/channels.ts'
-import { cut, plain } from '../notify/attempt.ts'
+import { channelSchema, cut, plain } from '../notify/channel.ts'
 import { HOOK_EVENTS, type HookEventName } from './event.ts'
 
 const event = z.enum(HOOK_EVENTS)

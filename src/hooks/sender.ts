@@ -1,18 +1,20 @@
 import { LockedError } from '../lib/errors.ts'
 import { lockFile, type Lease } from '../lib/lock.ts'
 import type { World } from '../lib/world.ts'
-import { reasonOf, refused, type Attempt, type Delivery } from '../notify/attempt.ts'
+import { reasonOf, refused, type Attempt, type Delivery } from '../notify/channel.ts'
 import { deliver } from '../notify/deliver.ts'
 import type { HooksConfig } from './config.ts'
-import { inboxNames, removeLeftovers, takeInbox } from './inbox.ts'
 import {
   giveUp,
+  inboxNames,
   putIntoOutbox,
   readItems,
   removeFromOutbox,
+  removeLeftovers,
   requeueFailed,
+  takeInbox,
   type Notification,
-} from './outbox.ts'
+} from './queue.ts'
 import { MAX_LOCK_AGE_MS, type HookFolders } from './record.ts'
 
 /** A notification that could not be delivered within this time is given up. */

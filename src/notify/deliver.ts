@@ -1,13 +1,16 @@
 import {
-  refused,
   DELIVERED,
   later,
+  missingIn,
   reasonOf,
+  refused,
+  secretOf,
   type Attempt,
+  type Channel,
+  type ChannelOf,
   type Delivery,
   type Message,
-} from './attempt.ts'
-import { missingIn, secretOf, type Channel, type ChannelOf } from './channels.ts'
+} from './channel.ts'
 import { createHmac } from 'node:crypto'
 import { isSafe, commandEnvironment } from '../lib/trust.ts'
 import { wholeBody } from '../lib/world.ts'

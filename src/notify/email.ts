@@ -4,11 +4,12 @@ import {
   later,
   reasonOf,
   refused,
+  secretOf,
   type Attempt,
+  type ChannelOf,
   type Delivery,
   type Message,
-} from './attempt.ts'
-import { secretOf, type ChannelOf } from './channels.ts'
+} from './channel.ts'
 
 const PORTS = { tls: 465, starttls: 587, none: 25 } as const
 

@@ -8,7 +8,7 @@ import {
   type TemplateValues,
 } from '../../src/hooks/config.ts'
 import { readEvent, type HookEvent } from '../../src/hooks/event.ts'
-import { notificationOf, channelsFor, isWithin } from '../../src/hooks/inbox.ts'
+import { notificationOf, channelsFor, isWithin } from '../../src/hooks/queue.ts'
 
 const CHANNELS = { desk: { type: 'desktop' }, bell: { type: 'sound' } }
 

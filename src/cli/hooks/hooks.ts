@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
 import { DEFAULT_EVENTS, HOOK_EVENTS, isHookEvent } from '../../hooks/event.ts'
-import type { Notification } from '../../hooks/outbox.ts'
+import type { Notification } from '../../hooks/queue.ts'
 import { hookFolders } from '../../hooks/record.ts'
 import {
   diffLines,
@@ -32,7 +32,7 @@ import { keepOutOfGit } from '../../lake/layout.ts'
 import { counted, size } from '../../lib/text.ts'
 import { UsageError } from '../../lib/errors.ts'
 import { setting } from '../../lib/trust.ts'
-import { missingVariables } from '../../notify/channels.ts'
+import { missingVariables } from '../../notify/channel.ts'
 import { toSecond } from '../../observe/words.ts'
 import {
   dataCommand,
