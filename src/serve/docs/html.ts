@@ -1,6 +1,6 @@
 import { grouped } from '../../lib/grouped.ts'
 import { counted } from '../../lib/text.ts'
-import type { CatalogueTable } from '../catalogue.ts'
+import type { CatalogueTable } from '../tables.ts'
 import { selfContained } from '../page.ts'
 import { lineage, readersOf, type Reads } from './lineage.ts'
 import type { DocumentedMetric, DocumentedModel, Published, PublishedCheck } from './read.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { grouped } from '../../lib/grouped.ts'
 import { statement } from '../../lib/package.ts'
-import { readTables, relationOf } from '../catalogue.ts'
+import { readTables, relationOf } from '../tables.ts'
 import { openWarehouse, publishedBuild } from '../warehouse.ts'
 
 /** A model, seed or snapshot of the project, as the documentation shows it. */

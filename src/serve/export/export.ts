@@ -7,7 +7,7 @@ import { pathSegment, syncedSums, writeAtomic } from '../../lib/files.ts'
 import { openWarehouse, publishedBuild, sqlMessage } from '../warehouse.ts'
 import { writeDatabase, writeFile, type ExportTarget } from './files.ts'
 import { MANIFEST, replaceFolder } from './folder-swap.ts'
-import { readTables, type CatalogueTable } from '../catalogue.ts'
+import { readTables, type CatalogueTable } from '../tables.ts'
 
 interface ExportRequest {
   readonly warehouse: string

@@ -1,7 +1,7 @@
 import { identifier, literal, Database } from '../../lib/duckdb.ts'
 import { columnType, defusedSql, isNumeric } from '../cells.ts'
 import { BYTE_ORDER_MARK } from '../spreadsheet.ts'
-import { relationOf, type CatalogueTable } from '../catalogue.ts'
+import { relationOf, type CatalogueTable } from '../tables.ts'
 import { dirname, resolve } from 'node:path'
 import { packageRoot } from '../../lib/package.ts'
 import { ownSpillFolder } from '../../lib/spill.ts'
