@@ -29,8 +29,7 @@ import { addDays, isDay, type Day, type DayRange } from '../lib/days.ts'
 import { grouped } from '../lib/grouped.ts'
 import { oneLine, counted, digits } from '../lib/text.ts'
 import { firstLines } from '../observe/words.ts'
-import type { Difference } from '../serve/verify/compare.ts'
-import type { DamagedFile, NotStored } from '../serve/verify/evidence.ts'
+import type { DamagedFile, Difference, NotStored } from '../serve/verify/compare.ts'
 
 const DEFAULT_DAYS = 7
 

@@ -7,8 +7,14 @@ import { intervalKey, knownOrganisations, LedgerFile, type Ledger } from '../../
 import { ENTITIES, isAnalytics, RESOURCES } from '../../lake/resources.ts'
 import { readOrganisations } from '../../lake/organisations.ts'
 import { statement, fill } from '../../lib/package.ts'
-import { compareFacts, publishedIntervals, type FactTable, type ScopedInterval } from './compare.ts'
-import { verifyFiles, notStored } from './evidence.ts'
+import {
+  compareFacts,
+  notStored,
+  verifyFiles,
+  publishedIntervals,
+  type FactTable,
+  type ScopedInterval,
+} from './compare.ts'
 
 /** Which days of history are verified, and of which organisations. */
 export interface SampleChoice {
