@@ -14,13 +14,16 @@ export async function eventsStatus(folders: HookFolders, registered: readonly Re
   return Promise.all(
     HOOK_EVENTS.map(async (event) => {
       const command = registered.find((each) => each.event === event)?.command ?? null
+      const problem = command === null ? null : await problemOf(command)
       return {
         event,
-        command,
+        installed: command !== null,
+        runnable: command !== null && problem === null,
         /** Why the agent cannot run the command; null if it can, or if there is none. */
-        problem: command === null ? null : await problemOf(command),
+        problem,
+        command,
         /** When the event came last, ISO 8601; null if it has not come yet. */
-        lastAt: (await readIfThere(join(folders.last, event)))?.trim() ?? null,
+        last_event_at: (await readIfThere(join(folders.last, event)))?.trim() ?? null,
       }
     }),
   )

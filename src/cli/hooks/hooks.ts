@@ -224,7 +224,7 @@ const statusCommand = dataCommand({
     const json = {
       settings: file.path,
       chosen: why,
-      events: events.map(eventJson),
+      events,
       spool,
       undelivered: {
         inbox: delivery.inbox,
@@ -273,19 +273,16 @@ export const hooks: readonly Entry[] = [
   ['run', 'record one event from standard input (the agent runs this)', runCommand],
 ]
 
-function eventJson({ event, command, problem, lastAt }: EventStatus): object {
-  const installed = command !== null
-  const runnable = installed && problem === null
-  return { event, installed, runnable, problem, command, last_event_at: lastAt }
-}
-
 function itemJson({ id, channel, event, recorded_at, attempts, next_at, error }: Notification) {
   const next = new Date(next_at).toISOString()
   return { id, channel, event, recorded_at, attempts, next_at: next, error }
 }
 
-function eventLine({ event, command, problem, lastAt }: EventStatus, dataFolder: string): string {
-  const last = lastAt === null ? 'never received' : `last received ${toSecond(lastAt)}`
+function eventLine(
+  { event, command, problem, last_event_at: at }: EventStatus,
+  dataFolder: string,
+): string {
+  const last = at === null ? 'never received' : `last received ${toSecond(at)}`
   if (command === null) return `${event.padEnd(14)}not installed, ${last}`
   const other = readCommandLine(command)?.dataFolder
   const elsewhere = other === dataFolder ? '' : `, records in another data folder: ${other ?? '?'}`
