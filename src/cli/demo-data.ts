@@ -29,7 +29,11 @@ export async function writeDemoData(
   const files = {
     teams: ['user,team,cost_centre,valid_from', ...teamLines(emulator)],
     licences: ['valid_from,team,seats,monthly_price,currency', ...licenceLines(emulator)],
-    events: ['event_date,name,description,team', ...eventLines()],
+    events: [
+      'event_date,name,description,team',
+      `${landmarkOf(HISTORY_START, 'modelLaunch')},New model,atlas-3-thinking is available,`,
+      `${landmarkOf(HISTORY_START, 'companyHoliday')},Company holiday,,`,
+    ],
     sessions: ['session_id', ...sessions],
     messages: ['session_id,message_id', ...messages],
   }
@@ -54,13 +58,6 @@ function licenceLines({ members }: Emulator): string[] {
     const seats = members.filter((member) => member.team === team).length + 2
     return `${HISTORY_START},${team},${seats},39,EUR`
   })
-}
-
-function eventLines(): string[] {
-  return [
-    `${landmarkOf(HISTORY_START, 'modelLaunch')},New model,atlas-3-thinking is available,`,
-    `${landmarkOf(HISTORY_START, 'companyHoliday')},Company holiday,,`,
-  ]
 }
 
 function recordHooks(dataFolder: string, sessions: readonly string[], now: number): void {

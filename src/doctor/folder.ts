@@ -232,7 +232,12 @@ export async function checkLake(dataFolder: string, isThorough: boolean): Promis
     const message = `the lake has days of ${orgId}, but no ledger lists them`
     findings.push(wrong('ledger', ExitCode.partial, message, ADDED_BY_NEXT_RUN))
   }
-  return [...findings, ...(await checkQuarantine(dataFolder))]
+  const files = await quarantined(dataFolder)
+  if (files > 0) {
+    const hint = 'They are not used. Inspect them, then delete the folder.'
+    findings.push(warning('quarantine', `${files} damaged files are in quarantine`, hint))
+  }
+  return findings
 }
 
 const ADDED_BY_NEXT_RUN = 'The next run, or agent-warehouse build, adds them to the ledger.'
@@ -269,11 +274,4 @@ async function checkDays(dataFolder: string, orgId: string, ledger: Ledger): Pro
   const message = `${orgId}: ${gaps.length} of ${rows.length} intervals are missing or failed: ${listedDays(gaps)}`
   const hint = 'agent-warehouse status lists them; the next run requests them again.'
   return warning('days', message, hint)
-}
-
-async function checkQuarantine(dataFolder: string): Promise<Finding[]> {
-  const files = await quarantined(dataFolder)
-  const message = `${files} damaged files are in quarantine`
-  const hint = 'They are not used. Inspect them, then delete the folder.'
-  return files === 0 ? [] : [warning('quarantine', message, hint)]
 }

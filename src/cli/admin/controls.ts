@@ -42,7 +42,12 @@ const showControls = platformCommand({
       const { revision } = findIn(await revisionsFor(platform, wanted), wanted)
       const settings = pathsOf(settingsOf(revision))
       const table = tableText(['setting', 'value'], [...settings], terminal)
-      return { json: revision.text, text: `${headerText(revision)}\n${table}` }
+      const header = fieldsText([
+        ['revision', numberOf(revision)],
+        ['updated at', timeOf(fieldOf(revision.value, 'updatedAt'))],
+        ['by', actorOf(revision)],
+      ])
+      return { json: revision.text, text: `${header}\n${table}` }
     }
   },
 })
@@ -131,14 +136,6 @@ function listRow(revision: Clean, before: Clean | undefined): unknown[] {
   const changed = [...new Set(touched)].join(', ')
   const updatedAt = timeOf(fieldOf(revision.value, 'updatedAt'))
   return [numberOf(revision), updatedAt, actorOf(revision), changed]
-}
-
-function headerText(revision: Clean): string {
-  return fieldsText([
-    ['revision', numberOf(revision)],
-    ['updated at', timeOf(fieldOf(revision.value, 'updatedAt'))],
-    ['by', actorOf(revision)],
-  ])
 }
 
 /** Each removed or added element of a set is a row. */
