@@ -67,7 +67,7 @@ const setLimit = platformCommand({
   },
   work: async (flags, terminal) => {
     const wanted = await wantedOf(flags, terminal.cwd)
-    return (platform) => setLimits(platform, wanted, flags.force, terminal)
+    return (platform) => setLimits(platform, wanted, flags.force)
   },
 })
 
@@ -82,11 +82,11 @@ const removeLimits = platformCommand({
     ...options,
     emails: { ...argument('e-mail addresses of the users'), array: true },
   },
-  work: (flags, terminal) => {
+  work: (flags) => {
     const emails = flags.emails.map(emailOf)
     const distinct = new Map(emails.map((email) => [email.toLowerCase(), email]))
     const wanted = [...distinct.values()].map((email) => ({ email, limit: null }))
-    return (platform) => setLimits(platform, wanted, flags.force, terminal)
+    return (platform) => setLimits(platform, wanted, flags.force)
   },
 })
 
@@ -153,10 +153,7 @@ interface Wish extends WantedLimit {
   readonly before: Credits
 }
 
-interface Outcome extends Wish {
-  readonly result: Result
-  readonly error: string | null
-}
+type Outcome = Readonly<ReturnType<typeof outcome>>
 
 /**
  * Sets limits of users, a hundred per request. Limits that are already set are not sent unless
@@ -169,7 +166,6 @@ async function setLimits(
   platform: Platform,
   wanted: readonly WantedLimit[],
   isForced: boolean,
-  terminal: Terminal,
 ): Promise<Answer | ExitCode> {
   const entries = listAt(await presentLimits(platform), 'userLimits')
   const present = new Map(entries.map((entry) => [userOf(entry), creditsOf(entry, 'limit')]))
@@ -189,7 +185,7 @@ async function setLimits(
   }
   const { outcomes, failure } = await sendAll(platform, batches)
   const unchanged = wishes.filter((wish) => !isDue(wish)).map((wish) => outcome(wish, 'unchanged'))
-  const answer = answerOf([...outcomes, ...unchanged], terminal)
+  const answer = answerOf([...outcomes, ...unchanged], platform.terminal)
   if (failure === null) return answer
   platform.print(answer)
   const done = outcomes.filter(({ result }) => result === 'set' || result === 'removed')
@@ -269,7 +265,7 @@ function afterFailure(failure: unknown): Result {
   return failure instanceof DeferredError ? 'not tried' : 'failed'
 }
 
-function outcome(wish: Wish, result: Result, error: string | null = null): Outcome {
+function outcome(wish: Wish, result: Result, error: string | null = null) {
   return { ...wish, result, error }
 }
 

@@ -70,10 +70,7 @@ export function comparedSpan(view: View): Span | null {
 }
 
 /** How many days of the chosen and of the compared period a figure lacks. The figures of a team come from users. */
-export function missingDays(
-  view: View,
-  resources: readonly Resource[],
-): { readonly now: number; readonly before: number } {
+export function missingDays(view: View, resources: readonly Resource[]) {
   const own = view.team === null ? resources : ['users']
   const missing = view.organisation.unknown_days.filter(({ resource }) => own.includes(resource))
   const days = [...new Set(missing.map(({ day }) => day))]
@@ -88,10 +85,7 @@ export function isInHistory({ organisation: { first_day: first } }: View, span: 
 }
 
 /** The totals of the chosen period, and of the compared period if the history covers it. */
-export function totals({ organisation, days, team, compare }: View): {
-  readonly now: Period | undefined
-  readonly before: Period | undefined
-} {
+export function totals({ organisation, days, team, compare }: View) {
   const own = organisation.periods.filter((each) => each.days === days && each.team === team)
   const of = (name: string): Period | undefined => own.find(({ period }) => period === name)
   return { now: of('current'), before: of(compare) }
