@@ -1,16 +1,10 @@
 import type { View } from './view.ts'
 
 export type Cell = string | number | boolean | null
-
-/** The content of a chart for a view. The page draws it, and the table below lists it. */
-export interface Reading<Row> {
-  /** The title, which states the finding. */
-  readonly finding: string
-  readonly rows: readonly Row[]
-}
+type Cells = Readonly<Record<string, Cell>>
 
 /** A chart without its drawing, which needs a browser. */
-export interface Chart<Row = Readonly<Record<string, Cell>>> {
+export interface Chart<Row = Cells> {
   readonly id: string
   /** The axes and marks, with units. */
   readonly about: string
@@ -24,17 +18,18 @@ export interface Chart<Row = Readonly<Record<string, Cell>>> {
   readonly columns: Readonly<Record<string, string>>
   /** Whether it is the same for every team, because its subject is the organisation. */
   readonly isOfOrganisation: boolean
-  readonly read: (view: View) => Reading<Row>
+  /**
+   * The content for a view: the title, which states the finding, and the rows that the page draws,
+   * and lists in the table below.
+   */
+  readonly read: (view: View) => { readonly finding: string; readonly rows: readonly Row[] }
 }
 
-interface Spec<Row extends Readonly<Record<string, Cell>>> extends Omit<
-  Chart<Row>,
-  'read' | 'columns' | 'isOfOrganisation' | 'metrics' | 'compared'
-> {
+interface Spec<Row extends Cells>
+  extends
+    Pick<Chart, 'id' | 'about' | 'how'>,
+    Partial<Pick<Chart, 'compared' | 'metrics' | 'isOfOrganisation'>> {
   readonly columns: { readonly [K in keyof Row]?: string }
-  readonly isOfOrganisation?: boolean
-  readonly compared?: string
-  readonly metrics?: readonly string[]
   readonly rows: (view: View) => readonly Row[]
   /** For at least one row. */
   readonly finding: (rows: readonly Row[], view: View, last: Row) => string
@@ -42,7 +37,7 @@ interface Spec<Row extends Readonly<Record<string, Cell>>> extends Omit<
   readonly empty: string | ((view: View) => string)
 }
 
-export function defineChart<Row extends Readonly<Record<string, Cell>>>({
+export function defineChart<Row extends Cells>({
   rows: read,
   finding,
   empty,

@@ -170,7 +170,9 @@ function differenceOf({ name }: FactTable, row: Row) {
   const { org_id: orgId, activity_date: day, ...read } = differenceRow.parse(row)
   const { row_key, is_extra, column_name: column, warehouse, platform } = read
   return {
-    ...{ table: name, orgId, day },
+    table: name,
+    orgId,
+    day,
     /** The rest of the row's key, as text. */
     key: rowKey.parse(JSON.parse(row_key)),
     /** `value`: in one column; `missing`: the warehouse lacks the row; `extra`: the platform does. */
@@ -178,7 +180,8 @@ function differenceOf({ name }: FactTable, row: Row) {
       column !== null ? ('value' as const) : is_extra ? ('extra' as const) : ('missing' as const),
     /** Null, like the values, for a whole row. */
     column,
-    ...{ warehouse, platform },
+    warehouse,
+    platform,
   }
 }
 

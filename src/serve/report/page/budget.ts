@@ -49,9 +49,7 @@ export function burnUp(rows: readonly Row<'forecast_days'>[]): Options {
             { at: today, low: now.value, high: now.value },
             { at: end, low: p10, high: p90 },
           ],
-          {
-            ...{ x: 'at', y1: 'low', y2: 'high', fill: BLUE, fillOpacity: 0.2 },
-          },
+          { x: 'at', y1: 'low', y2: 'high', fill: BLUE, fillOpacity: 0.2 },
         ),
         Plot.lineY([now, { at: end, value: p50 }], {
           ...{ x: 'at', y: 'value', stroke: BLUE, strokeWidth: 1.75, strokeDasharray: '4 3' },

@@ -311,9 +311,9 @@ function lowest(rows: readonly Row<'readiness'>[], width: number): Options {
     .slice(0, 12)
   const nameOf = practice.shortNames(shown)
   return bars(
-    shown.map((row) => ({
-      ...{ name: nameOf(row), value: row.pass_rate, text: percent(row.pass_rate) },
-    })),
+    shown.map((row) => {
+      return { name: nameOf(row), value: row.pass_rate, text: percent(row.pass_rate) }
+    }),
     `Criteria that pass; the ${shown.length} lowest of ${rows.length} newest reports`,
     width,
     percent,

@@ -1,5 +1,5 @@
 import { sections, type Section } from '../charts.ts'
-import type { Cell, Chart, Reading } from '../chart.ts'
+import type { Cell, Chart } from '../chart.ts'
 import type { Organisation } from '../data.ts'
 import { headlines, trust, type Headline } from '../headlines.ts'
 import {
@@ -244,7 +244,7 @@ function meaning(name: string): HTMLElement[] {
 
 /** A title that states the finding, the chart, its table, and how it is computed. */
 function figure(
-  { chart, finding, rows }: Reading<TableRow> & { chart: Chart },
+  { chart, finding, rows }: ReturnType<Chart['read']> & { chart: Chart },
   view: View,
 ): HTMLElement {
   const isDrawn = DRAWINGS.has(chart.id)
