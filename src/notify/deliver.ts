@@ -31,11 +31,19 @@ export async function deliver(
   }
   switch (channel.type) {
     case 'desktop':
-      return showOnDesktop(message, delivery)
-    case 'sound':
-      return play(channel, delivery)
-    case 'team-chat':
-      return sendToChat(channel, message, delivery)
+      // One attempt, because hours later the message is out of date.
+      return runFirst([desktopProgram(delivery.platform, message)], delivery)
+    case 'sound': {
+      // Plays the file, or rings the terminal's bell; one attempt, too.
+      const { file, player } = channel
+      if (file === undefined) return ringBell()
+      return runFirst(players(delivery.platform, file, player), delivery)
+    }
+    case 'team-chat': {
+      // Incoming webhooks of team chats accept `{"text": …}`.
+      const body = JSON.stringify({ text: chatText(message.text) })
+      return post({ variable: channel.url_env, id: message.id, body }, delivery)
+    }
     case 'webhook':
       return sendToWebhook(channel, message, delivery)
     case 'email': {
@@ -51,23 +59,13 @@ const MAX_ANSWER_BYTES = 1024 * 1024
 /** Statuses that may pass: RFC 9110, and 429 of RFC 6585. */
 const PASSING: ReadonlySet<number> = new Set([408, 421, 423, 425, 429])
 
-/** Sends `{"text": …}`, which incoming webhooks of team chats accept. */
-export function sendToChat(
-  { url_env }: ChannelOf<'team-chat'>,
-  message: Message,
-  delivery: Delivery,
-): Promise<Attempt> {
-  const body = JSON.stringify({ text: chatText(message.text) })
-  return post({ variable: url_env, id: message.id, body }, delivery)
-}
-
 /** The text without a chat's markup, and without mentions of everybody. */
 function chatText(text: string): string {
   return withoutMarkup(text).replaceAll(/@(?=(?:all|channel|everyone|here)\b)/gi, '@\u200b')
 }
 
 /** Escapes text for chats and desktops, where `&` and `<` begin markup. */
-export function withoutMarkup(text: string): string {
+function withoutMarkup(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
 
@@ -76,7 +74,7 @@ export function withoutMarkup(text: string): string {
  * `sha256=<hex HMAC-SHA256 of "<X-Timestamp>.<body>">`; the time, in seconds,
  * lets a receiver refuse a replayed request.
  */
-export function sendToWebhook(
+function sendToWebhook(
   { url_env, secret_env }: ChannelOf<'webhook'>,
   message: Message,
   delivery: Delivery,
@@ -148,11 +146,6 @@ interface Program {
   readonly environment?: Readonly<Record<string, string>>
 }
 
-/** Shows a message on the screen. Makes one attempt, because hours later the message is out of date. */
-export function showOnDesktop(message: Message, delivery: Delivery): Promise<Attempt> {
-  return runFirst([desktopProgram(delivery.platform, message)], delivery)
-}
-
 const APPLE_SCRIPT = [
   'on run argv',
   'display notification (item 2 of argv) with title (item 1 of argv)',
@@ -186,15 +179,6 @@ export function desktopProgram(
 }
 
 const PLAY = '(New-Object System.Media.SoundPlayer $env:HOOK_FILE).PlaySync()'
-
-/** Plays a sound, or rings the terminal's bell. Makes one attempt. */
-export async function play(
-  { file, player }: ChannelOf<'sound'>,
-  delivery: Delivery,
-): Promise<Attempt> {
-  if (file === undefined) return ringBell()
-  return runFirst(players(delivery.platform, file, player), delivery)
-}
 
 export function players(
   platform: NodeJS.Platform,
