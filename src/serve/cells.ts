@@ -97,9 +97,13 @@ export function jsonText(cell: Cell, type: ColumnType): string {
     case 'map':
       if (!isList(cell)) break
       return jsonMap(cell, type.key, type.value)
-    case 'struct':
+    case 'struct': {
       if (!isObject(cell)) break
-      return jsonStruct(cell, type.members)
+      const members = [...type.members].map(
+        ([name, member]) => `${JSON.stringify(name)}:${jsonText(cell[name] ?? null, member)}`,
+      )
+      return `{${members.join(',')}}`
+    }
     case 'union': {
       if (!isObject(cell)) break
       // unions arrive as `{ tag, value }`, and become the value
@@ -145,16 +149,6 @@ function jsonMap(cell: readonly Cell[], key: ColumnType, value: ColumnType): str
     return `${JSON.stringify(text)}:${jsonText(entry['value'] ?? null, value)}`
   })
   return `{${members.join(',')}}`
-}
-
-function jsonStruct(
-  cell: Readonly<Record<string, Cell>>,
-  members: ReadonlyMap<string, ColumnType>,
-): string {
-  const texts = [...members].map(
-    ([name, type]) => `${JSON.stringify(name)}:${jsonText(cell[name] ?? null, type)}`,
-  )
-  return `{${texts.join(',')}}`
 }
 
 /** `2026-01-14 01:02:03.5` or `… 01:02:03.5+00`; infinities and years BC stay as they are. */

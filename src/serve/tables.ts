@@ -89,7 +89,12 @@ export type CatalogueTable = Readonly<Awaited<ReturnType<typeof readTables>>[num
 /** The tables and views of every schema of the database in use, with their descriptions. */
 export async function readTables(database: Database) {
   const tables = tableRows.parse(await database.rows(statement('meta/tables')))
-  const facts = await readFacts(database, tables)
+  // in a warehouse of an earlier version, nothing more is known of columns
+  const hasFacts = tables
+    .find(({ schema, name }) => schema === 'meta' && name === 'columns')
+    ?.columns.some(({ name }) => name === 'key_position')
+  const facts =
+    hasFacts === true ? columnRows.parse(await database.rows(statement('tables/columns'))) : []
   return tables.map(({ columns, ...table }) => {
     const own = facts.filter((fact) => fact.schema === table.schema && fact.table === table.name)
     const key = own.filter(({ key_position: position }) => position !== null)
@@ -110,17 +115,6 @@ export async function readTables(database: Database) {
 
 export function relationOf({ schema, name }: Pick<CatalogueTable, 'schema' | 'name'>): string {
   return `${identifier(schema)}.${identifier(name)}`
-}
-
-/** What is known of columns; nothing in a warehouse of an earlier version. */
-async function readFacts(
-  database: Database,
-  tables: z.output<typeof tableRows>,
-): Promise<z.output<typeof columnRows>> {
-  const catalogue = tables.find(({ schema, name }) => schema === 'meta' && name === 'columns')
-  const names = catalogue?.columns.map(({ name }) => name) ?? []
-  if (!names.includes('key_position')) return []
-  return columnRows.parse(await database.rows(statement('tables/columns')))
 }
 
 /** The grain, with which every description of a mart begins. */
