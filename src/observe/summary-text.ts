@@ -73,15 +73,18 @@ type Failure = RunRecord['failures'][number]
 /** One line for the days of a resource that failed in the same way, with the error of the first. */
 function failureLines(failures: readonly Failure[]): string[] {
   const way = ({ org_id, resource, error, request_id: id }: Failure): string =>
-    JSON.stringify([org_id, resource, error.replaceAll(DATE, '').replaceAll(id ?? DATE, '')])
+    JSON.stringify([
+      org_id,
+      resource,
+      (id === null ? error : error.replaceAll(id, '')).replaceAll(DATE, ''),
+    ])
   return [...grouped(failures, way).values()].flatMap((group) => {
-    const days = group.map(({ day }) => day).sort()
-    const first = group.find(({ day }) => day === days[0])
+    const [first, ...others] = group.toSorted((a, b) => (a.day < b.day ? -1 : 1))
     if (first === undefined) return []
     const { org_id, resource, day, error, request_id } = first
-    const more = ` and ${digits(days.length - 1)} more through ${days.at(-1) ?? ''}`
-    const when = days.length === 1 ? day : day + more
-    return `${resource} ${when} of ${org_id}: ${error}${requestNote(request_id, error)}`
+    const last = others.at(-1)
+    const more = last && ` and ${counted(others.length, 'more day')} through ${last.day}`
+    return `${resource} ${day}${more ?? ''} of ${org_id}: ${error}${requestNote(request_id, error)}`
   })
 }
 

@@ -210,7 +210,7 @@ describe('the closing text', () => {
     )
     expect(text).toContain(
       [
-        'failed     tools 2026-01-22 and 2 more through 2026-02-03 of org: /tools?startDate=2026-01-22: 400 (request req-2)',
+        'failed     tools 2026-01-22 and 2 more days through 2026-02-03 of org: /tools?startDate=2026-01-22: 400 (request req-2)',
         '           tools 2026-02-02 of org: /tools?startDate=2026-02-02: 500',
       ].join('\n'),
     )
