@@ -142,7 +142,7 @@ const installCommand = dataCommand({
     const { file, line } = place
     const events = listOf(flags.events, '--events', 'event', HOOK_EVENTS).filter(isHookEvent)
     const { text, changes, created } = edited(file, (before) => install(before, events, line))
-    const change = await apply(file, text, flags.dryRun)
+    const change = await apply(file, text, flags.dryRun, terminal.now)
     if (change.isWritten) {
       await noteCreated(hookFolders(config.dataFolder), file.path, created)
       keepOutOfGit(config.dataFolder)
@@ -170,7 +170,7 @@ const uninstallCommand = dataCommand({
     const folders = hookFolders(dataFolder)
     const created = (await readInstalled(folders))[file.path]?.created ?? null
     const { text, removed } = edited(file, (before) => uninstall(before, created))
-    const change = await apply(file, text, flags.dryRun)
+    const change = await apply(file, text, flags.dryRun, terminal.now)
     if (change.isWritten && created !== null) await noteCreated(folders, file.path, null)
     const none = ['nothing is registered there']
     const lines = removed.map((event) => `${event.padEnd(14)}removed`)
@@ -179,10 +179,10 @@ const uninstallCommand = dataCommand({
 })
 
 /** Writes the settings, unless they are unchanged. `diff`: what would change; empty if it is written. */
-async function apply(file: SettingsFile, text: string, isDryRun: boolean) {
+async function apply(file: SettingsFile, text: string, isDryRun: boolean, now: Terminal['now']) {
   if (text === (file.text ?? NO_SETTINGS)) return { isWritten: false, backup: null, diff: [] }
   if (isDryRun) return { isWritten: false, backup: null, diff: diffLines(file.text ?? '', text) }
-  return { isWritten: true, backup: await writeSettings(file, text, Date.now()), diff: [] }
+  return { isWritten: true, backup: await writeSettings(file, text, now()), diff: [] }
 }
 
 function answerOf(
@@ -218,7 +218,7 @@ const statusCommand = dataCommand({
     const folders = hookFolders(config.dataFolder)
     const events = await eventsStatus(folders, edited(file, registeredIn))
     const spool = await spoolStatus(folders)
-    const delivery = await deliveryStatus(folders, Date.now())
+    const delivery = await deliveryStatus(folders, terminal.now())
     const missing = missingVariables(config.hooks, terminal.environment)
     const errors = await lastErrors(folders, LISTED)
     const json = {

@@ -47,7 +47,7 @@ export const hooksFlushCommand = defineCommand({
     } catch (error) {
       // a detached process can only report errors in the log; every sender gets its folder
       const folders = hookFolders(flags.data ?? terminal.cwd)
-      logError(folders, Date.now(), `hooks flush: ${messageOf(error)}`)
+      logError(folders, terminal.now(), `hooks flush: ${messageOf(error)}`)
     }
     return ExitCode.complete
   },
