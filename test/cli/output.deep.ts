@@ -6,7 +6,8 @@ import type { Outcome } from '../support/command.ts'
 import { published } from './published-stage.ts'
 import { helpOf, registered } from './registry.ts'
 
-const NOW = Date.parse('2026-02-03T05:00:00Z')
+/** Not on a full five minutes, when computers are measured. */
+const NOW = Date.parse('2026-02-03T05:02:00Z')
 const DAY = 86_400_000
 
 it('docs/output.md shows what the commands print: `npm run docs:output` writes it', async () => {
@@ -17,7 +18,7 @@ it('docs/output.md shows what the commands print: `npm run docs:output` writes i
   let isDown = false
   const stage = await published({
     users: 8,
-    now,
+    now: () => clock.begins,
     intercept: ({ path }) =>
       isDown && path.endsWith('/analytics/tools') ? new Response('{}', { status: 400 }) : undefined,
   })
