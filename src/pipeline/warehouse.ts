@@ -29,7 +29,7 @@ import {
 } from '../lake/layout.ts'
 import { lastPlannedDay, readOrganisations } from '../lake/organisations.ts'
 import { quarantineBase } from '../lake/quarantine.ts'
-import { forgetRollback } from '../lake/published-record.ts'
+import { forgetRollback } from '../lake/published.ts'
 import { fill, statement, version } from '../lib/package.ts'
 import { someOf } from '../lib/text.ts'
 import { processLimits } from '../lib/machine.ts'

@@ -8,8 +8,12 @@ import {
   readRollback,
   writeRollback,
   type Rollback,
-} from '../lake/published-record.ts'
-import { inOrder, keepPublished, keptFiles, putBack, type KeptFile } from '../lake/published.ts'
+  inOrder,
+  keepPublished,
+  keptFiles,
+  putBack,
+  type KeptFile,
+} from '../lake/published.ts'
 import { openWarehouse, publishedBuild, type PublishedBuild } from './warehouse.ts'
 
 export type PublishedFile = Readonly<Awaited<ReturnType<typeof listPublished>>[number]>

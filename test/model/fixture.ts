@@ -11,7 +11,7 @@ import {
 } from '../../src/model/index.ts'
 import { Database, literal, type Row } from '../../src/lib/duckdb.ts'
 import { makeWritable, sha256OfFile } from '../../src/lib/files.ts'
-import { readRecords, writeRecords } from '../../src/lake/published-record.ts'
+import { readRecords, writeRecords } from '../../src/lake/published.ts'
 import { folderOfFile } from '../support/folders.ts'
 
 export type Files = Readonly<Record<string, string>>

@@ -23,7 +23,7 @@ import {
   verifyPublished,
   type PublishedRecord,
   type Verdict,
-} from '../../lake/published-record.ts'
+} from '../../lake/published.ts'
 import {
   adoptSnapshots,
   findLacking,

@@ -1,7 +1,6 @@
 import { Database } from '../../lib/duckdb.ts'
 import { removeFile } from '../../lib/files.ts'
-import { publishFile } from '../../lake/published.ts'
-import type { PublishedRecord } from '../../lake/published-record.ts'
+import { publishFile, type PublishedRecord } from '../../lake/published.ts'
 import type { BuildPlan, RunningBuild } from '../shared/context.ts'
 import { digest } from '../shared/fingerprint.ts'
 import type { Relations } from '../shared/relations.ts'
