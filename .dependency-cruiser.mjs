@@ -23,10 +23,9 @@ export const allowedImports = {
 const allowedInModel = {
   project: [],
   shared: ['project'],
-  publish: ['shared', 'project'],
-  checks: ['publish', 'shared', 'project'],
+  checks: ['shared', 'project'],
   artifacts: ['checks', 'shared', 'project'],
-  engines: ['checks', 'publish', 'shared', 'project'],
+  engines: ['checks', 'shared', 'project'],
 }
 
 /** A folder imports itself and what is allowed. */

@@ -3,7 +3,7 @@
 // compares its error with those of two simple forecasts.
 import { join } from 'node:path'
 import { compileProject } from '../dist/model/project/compile.js'
-import { loadProject } from '../dist/model/index.js'
+import { loadProject } from '../dist/model/project/project.js'
 import { Database, literal } from '../dist/lib/duckdb.js'
 import { HISTORY_BEGINS, report, root, tell } from './lib.mjs'
 

@@ -1,33 +1,82 @@
+import { createHash } from 'node:crypto'
+import { basename, join, relative } from 'node:path'
+import type { Config } from '../config/config.ts'
+import {
+  timed,
+  type RunContext,
+  downgradeToPartial,
+  type StageResult,
+  reconcileLedgers,
+  hasLanded,
+  union,
+  readProject,
+} from './run-context.ts'
+import {
+  buildAndPublish,
+  type BuildResult,
+  planOfBuild,
+  type PlannedModel,
+} from '../model/build/build.ts'
+import { seedLines } from '../model/project/seeds.ts'
+import type { BuildOptions, SparkEngine } from '../model/shared/context.ts'
+import type { Project } from '../model/project/types.ts'
+import { writeRecord, type RunRow } from '../model/shared/meta.ts'
+import { baseContents } from '../normalize/state.ts'
+import { statementsDigestOf } from '../normalize/base-entities.ts'
+import { openWarehouse } from '../serve/warehouse.ts'
+import { Database, listLiteral } from '../lib/duckdb.ts'
+import { collectGarbage } from '../lib/heap.ts'
+import { seenByModels, writeIntervals, type IntervalRow } from '../lake/intervals.ts'
+import {
+  baseGlob,
+  foreignBase,
+  NO_ORGANISATION,
+  pastFolder,
+  warehousePath,
+  organisationsInLake,
+} from '../lake/layout.ts'
+import { lastPlannedDay, readOrganisations } from '../lake/organisations.ts'
+import { quarantineBase } from '../lake/quarantine.ts'
+import { forgetRollback } from '../lake/published.ts'
+import { fill, statement, version } from '../lib/package.ts'
+import { someOf } from '../lib/text.ts'
+import { processLimits } from '../lib/machine.ts'
+import { spillFolder } from '../lib/spill.ts'
+import { intervalsOf, latestData, type PointInTime, dataAsOf } from '../lake/point-in-time.ts'
 import { warner } from '../lib/world.ts'
 import { rm } from 'node:fs/promises'
 import { landHooks } from './sync.ts'
 import { dayOf } from '../lib/days.ts'
 import { ExitCode, UsageError } from '../lib/errors.ts'
-import {
-  downgradeToPartial,
-  type StageResult,
-  type RunContext,
-  reconcileLedgers,
-  hasLanded,
-  timed,
-  union,
-  readProject,
-} from './run-context.ts'
-import { planOfBuild, type PlannedModel } from '../model/index.ts'
 import { normalizeAndRead, type BaseAndProject } from './normalize.ts'
-import {
-  buildOptions,
-  buildWarehouse,
-  digestIntervals,
-  type BuildChoice,
-  type ModelChoice,
-} from './warehouse.ts'
 import { refusePast, rollBack } from '../serve/rollback.ts'
 import { knownOrganisations } from '../lake/ledger.ts'
-import { dataAsOf, latestData } from '../lake/point-in-time.ts'
-import { join } from 'node:path'
 import { rebuildLedger } from '../extract/open-ledger.ts'
-import { organisationsInLake } from '../lake/layout.ts'
+
+/** The runs up to this one, which ends with `exitCode` if its warehouse is published. */
+export type RunsSoFar = (exitCode: ExitCode) => Promise<readonly RunRow[]>
+
+/** Which models to build, from what, and how. */
+export interface ModelChoice {
+  /** A selector: these models only. */
+  readonly select?: string | undefined
+  /** A selector: not these models. */
+  readonly exclude?: string | undefined
+  /** Build only what the last, failed build did not build. */
+  readonly retry?: boolean | undefined
+  /** Builds what was known at this moment, milliseconds since the epoch. */
+  readonly asOf?: number | undefined
+  /** Build every model from scratch. */
+  readonly fullRefresh?: boolean
+  /** Default: as configured. */
+  readonly engine?: Config['engine'] | undefined
+}
+
+export interface BuildChoice extends ModelChoice {
+  readonly runs: RunsSoFar
+  /** The exit code of the run if its warehouse is published. Default: complete. */
+  readonly exitCode?: ExitCode
+}
 
 /** Raw → base → models → published warehouse. Needs no network. */
 export async function build(context: RunContext, options: BuildChoice): Promise<StageResult> {
@@ -39,22 +88,6 @@ export async function build(context: RunContext, options: BuildChoice): Promise<
   const orgIds = requireOrganisations(context, await knownOrganisations(dataFolder))
   if (options.asOf !== undefined) return buildPast(context, orgIds, options, options.asOf)
   return buildIfLanded(context, orgIds, options, await normalizeAndRead(context))
-}
-
-/**
- * Plans what `build` would do with each model, with base as it is. Writes nothing, and needs no
- * lock.
- */
-export async function planOfModels(
-  context: RunContext,
-  choice: ModelChoice,
-): Promise<readonly PlannedModel[]> {
-  const { dataFolder } = context.config
-  const orgIds = requireOrganisations(context, await knownOrganisations(dataFolder))
-  await refuseSelectionOnPast(dataFolder, choice)
-  const [project, now] = [await readProject(context), latestData(dataFolder)]
-  const intervals = await digestIntervals(context, orgIds, now)
-  return planOfBuild(await buildOptions(context, project, orgIds, choice, now, intervals))
 }
 
 /** @throws UsageError if only some models are selected after a rollback or a build of the past. */
@@ -69,6 +102,21 @@ function refuseFuture(asOf: number | undefined, now: number): void {
   throw new UsageError(`--as-of: ${new Date(asOf).toISOString()} is in the future`, {
     hint: 'A build without --as-of uses the latest data.',
   })
+}
+
+async function buildIfLanded(
+  context: RunContext,
+  orgIds: readonly string[],
+  options: BuildChoice,
+  { missing, project }: BaseAndProject,
+): Promise<StageResult> {
+  const outcome = downgradeToPartial(missing, { exitCode: ExitCode.complete, problems: [] })
+  if (!(await hasLanded(context.config.dataFolder, orgIds))) {
+    if (missing > 0) return outcome
+    throw nothingToBuild(context)
+  }
+  await buildWarehouse(context, project, orgIds, { ...options, exitCode: outcome.exitCode })
+  return outcome
 }
 
 async function buildPast(
@@ -88,21 +136,6 @@ async function buildPast(
   return { exitCode: ExitCode.complete, problems: [] }
 }
 
-async function buildIfLanded(
-  context: RunContext,
-  orgIds: readonly string[],
-  options: BuildChoice,
-  { missing, project }: BaseAndProject,
-): Promise<StageResult> {
-  const outcome = downgradeToPartial(missing, { exitCode: ExitCode.complete, problems: [] })
-  if (!(await hasLanded(context.config.dataFolder, orgIds))) {
-    if (missing > 0) return outcome
-    throw nothingToBuild(context)
-  }
-  await buildWarehouse(context, project, orgIds, { ...options, exitCode: outcome.exitCode })
-  return outcome
-}
-
 /** @throws UsageError if there is no organisation. */
 function requireOrganisations(context: RunContext, orgIds: readonly string[]): readonly string[] {
   if (orgIds.length > 0) return orgIds
@@ -115,13 +148,191 @@ function nothingToBuild({ config: { dataFolder } }: RunContext): UsageError {
   })
 }
 
-/** Publishes an earlier file again: that of the run `to`, or the previous one. */
-export async function rollback(context: RunContext, to: string | undefined): Promise<StageResult> {
-  const { config, world, runId } = context
-  const done = await rollBack({ dataFolder: config.dataFolder, runId, now: world.now, to })
-  world.emit({ type: 'warehouse.rolled_back', from: done.from, to: done.to })
-  warner(world)('the next build returns to the latest data; exports are unchanged')
-  return { exitCode: ExitCode.complete, problems: [] }
+/** Base → models → checks → published warehouse. @throws the reason of a signal: base may be incomplete. */
+export async function buildWarehouse(
+  context: RunContext,
+  project: Project,
+  orgIds: readonly string[],
+  choice: BuildChoice,
+  pointInTime: PointInTime = latestData(context.config.dataFolder),
+): Promise<BuildResult> {
+  const { config } = context
+  context.world.signal.throwIfAborted()
+  const intervals = await writeKnownIntervals(context, orgIds, pointInTime)
+  for (const folder of await foreignBase(pointInTime.baseIn, inBase(orgIds))) {
+    if (basename(folder) === FORMER_NO_ORGANISATION) {
+      await rm(join(pointInTime.baseIn, folder), { recursive: true, force: true })
+      continue
+    }
+    const moved = await quarantineBase(pointInTime.baseIn, folder)
+    const warn = warner(context.world, 'damage')
+    warn(`${folder} belongs to no organisation in the ledger and was moved to ${moved}`)
+  }
+  const options = await buildOptions(context, project, orgIds, choice, pointInTime, intervals)
+  const meta = async (database: Database): Promise<void> => {
+    const runs = await choice.runs(choice.exitCode ?? ExitCode.complete)
+    const source = sourceSql(pointInTime.baseIn, 'schema_drift')
+    await database.run(fill(statement('meta/schema_drift'), { source }))
+    const { runId, world } = context
+    const provenance = { runId, builtAt: world.now(), asOf: pointInTime.asOf }
+    await writeRecord(database, sourceSql(pointInTime.baseIn, 'intervals'), runs, provenance)
+  }
+  collectGarbage()
+  const result = await timed(context, 'build', () => buildAndPublish({ ...options, meta }))
+  await warnOfUnknownMembers(context, project)
+  await warnOfLargeCounts(context, result)
+  if (pointInTime.asOf === null)
+    await rm(pastFolder(config.dataFolder), { recursive: true, force: true })
+  await forgetRollback(config.dataFolder)
+  return result
+}
+
+/** The folder of `NO_ORGANISATION` in data folders of an earlier release; its files have no rows. */
+const FORMER_NO_ORGANISATION = 'org=%00'
+
+function inBase(orgIds: readonly string[]): readonly string[] {
+  return [NO_ORGANISATION, ...orgIds]
+}
+
+/** Writes the base entity `intervals`, and returns the digest of what models read of it. */
+async function writeKnownIntervals(
+  context: RunContext,
+  orgIds: readonly string[],
+  pointInTime: PointInTime,
+): Promise<string> {
+  await using database = await Database.open(':memory:')
+  return await digestIntervals(context, orgIds, pointInTime, (rows) =>
+    writeIntervals(database, pointInTime.baseIn, rows),
+  )
+}
+
+/** The digest of what models would read of the base entity `intervals` as it is now. */
+async function digestIntervals(
+  { config }: RunContext,
+  orgIds: readonly string[],
+  pointInTime: PointInTime,
+  each: (rows: readonly IntervalRow[]) => Promise<void> = () => Promise.resolve(),
+): Promise<string> {
+  const known = await readOrganisations(config.dataFolder)
+  const digest = createHash('sha256')
+  for await (const rows of intervalsOf(pointInTime, orgIds, (id) => lastPlannedDay(known, id))) {
+    await each(rows)
+    digest.update(seenByModels(rows))
+  }
+  return digest.digest('hex')
+}
+
+/** The options of a build, without what it writes to `meta`. */
+async function buildOptions(
+  { config, world, runId }: RunContext,
+  project: Project,
+  orgIds: readonly string[],
+  choice: ModelChoice,
+  { baseIn, asOf }: PointInTime,
+  intervals: string,
+): Promise<BuildOptions> {
+  const { dataFolder } = config
+  const isSpark = (choice.engine ?? config.engine) === 'spark'
+  if (isSpark) refusePart(choice)
+  const contents = asOf === null ? await baseContents(dataFolder, inBase(orgIds)) : undefined
+  return {
+    project,
+    target: warehousePath(dataFolder),
+    sourceSql: (_source, table) => sourceSql(baseIn, table),
+    runId,
+    now: world.now,
+    emit: world.emit,
+    signal: world.signal,
+    limits: orgIds.length < FLEET ? processLimits().build : processLimits().buildOfFleet,
+    tempDirectory: spillFolder(dataFolder),
+    artifacts: {
+      folder: join(dataFolder, 'target'),
+      builder: `agent-warehouse ${version}`,
+    },
+    failedFile: {
+      path: join(dataFolder, 'state', 'failed', 'warehouse.duckdb'),
+      sources: JSON.stringify([asOf, [...(contents ?? [])]]),
+    },
+    sourceStatements: (_source, table) => statementsDigestOf(table),
+    // base of another time is another base, and tables of Spark are found by their paths
+    movableFolder: asOf === null && !isSpark ? dataFolder : null,
+    sourceContent: (_source, table) =>
+      asOf === null && table === 'intervals' ? intervals : (contents?.get(table) ?? null),
+    asOf,
+    keep: config.keepPublished,
+    fullRefresh: choice.fullRefresh === true,
+    ...(isSpark ? { spark: sparkEngine(config, baseIn) } : {}),
+    retry: choice.retry === true,
+    ...(choice.select === undefined ? {} : { select: choice.select }),
+    ...(choice.exclude === undefined ? {} : { exclude: choice.exclude }),
+  }
+}
+
+/** As many organisations have thousands of small files. */
+const FLEET = 100
+
+/** @throws UsageError where only some models are asked of Spark. */
+function refusePart({ select, exclude, retry }: ModelChoice): void {
+  if (select === undefined && exclude === undefined && retry !== true) return
+  const asked = retry === true ? '--retry' : select === undefined ? '--exclude' : '--select'
+  throw new UsageError(`${asked}: Spark builds all models`, {
+    hint: 'Leave it out, or build these models with --engine duckdb.',
+  })
+}
+
+function sparkEngine({ dataFolder, spark }: Config, baseIn: string): SparkEngine {
+  const urlOf = (path: string): string => `${spark.dataUrl}/${relative(dataFolder, path)}`
+  return {
+    ...spark,
+    sourceUrl: (_source, table) => urlOf(baseGlob(baseIn, table)),
+    folder: join(dataFolder, 'state', 'spark'),
+    urlOf,
+  }
+}
+
+const LISTED_LINES = 10
+
+/** Warns of lines of `teams.csv` that match no user: names the line, never the user. */
+async function warnOfUnknownMembers(context: RunContext, project: Project): Promise<void> {
+  const teams = project.seeds.find(({ name }) => name === 'teams')
+  if (teams === undefined || teams.csv.place === teams.file) return
+  await using database = await openWarehouse(warehousePath(context.config.dataFolder))
+  const lines = await seedLines(database, teams, statement('seeds/lines_without_user'))
+  if (lines.length === 0) return
+  const listed = someOf(lines.map(String), LISTED_LINES)
+  const match = lines.length === 1 ? `line ${listed} matches` : `lines ${listed} match`
+  warner(context.world)(`${teams.csv.place}: ${match} no user that the platform has served`)
+}
+
+/** Names the counts with which sums do not fit, where the build's check found any. */
+async function warnOfLargeCounts(context: RunContext, { checks }: BuildResult): Promise<void> {
+  const isFound = ({ check, status }: BuildResult['checks'][number]): boolean =>
+    check === 'assert_counts_can_be_summed' && status === 'warn'
+  if (!checks.some(isFound)) return
+  await using database = await openWarehouse(warehousePath(context.config.dataFolder))
+  const { rows } = await database.table(statement('meta/large_counts'))
+  for (const [message] of rows)
+    if (typeof message === 'string') warner(context.world, 'numbers')(message)
+}
+
+function sourceSql(dataFolder: string, table: string): string {
+  return `read_parquet(${listLiteral([baseGlob(dataFolder, table)])}, hive_partitioning = false)`
+}
+
+/**
+ * Plans what `build` would do with each model, with base as it is. Writes nothing, and needs no
+ * lock.
+ */
+export async function planOfModels(
+  context: RunContext,
+  choice: ModelChoice,
+): Promise<readonly PlannedModel[]> {
+  const { dataFolder } = context.config
+  const orgIds = requireOrganisations(context, await knownOrganisations(dataFolder))
+  await refuseSelectionOnPast(dataFolder, choice)
+  const [project, now] = [await readProject(context), latestData(dataFolder)]
+  const intervals = await digestIntervals(context, orgIds, now)
+  return planOfBuild(await buildOptions(context, project, orgIds, choice, now, intervals))
 }
 
 /** Raw → ledger, base, models → published warehouse, all from scratch. Needs no network. */
@@ -139,4 +350,13 @@ export async function rebuild(context: RunContext, options: BuildChoice): Promis
   const ready = await normalizeAndRead(context)
   const all = { ...ready, missing: missing + ready.missing }
   return buildIfLanded(context, orgIds, { ...options, fullRefresh: true }, all)
+}
+
+/** Publishes an earlier file again: that of the run `to`, or the previous one. */
+export async function rollback(context: RunContext, to: string | undefined): Promise<StageResult> {
+  const { config, world, runId } = context
+  const done = await rollBack({ dataFolder: config.dataFolder, runId, now: world.now, to })
+  world.emit({ type: 'warehouse.rolled_back', from: done.from, to: done.to })
+  warner(world)('the next build returns to the latest data; exports are unchanged')
+  return { exitCode: ExitCode.complete, problems: [] }
 }

@@ -1,5 +1,5 @@
 import { ChecksFailedError, ExitCode, PartialError } from '../lib/errors.ts'
-import { createFactViews } from '../model/index.ts'
+import { createFactViews } from '../model/engines/fact-views.ts'
 import { timed, type StageResult, type RunContext, readProject } from './run-context.ts'
 import type { SyncOutcome } from './outcome.ts'
 import { sync } from './sync.ts'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { compileProject } from '../../src/model/project/compile.ts'
-import { loadProject } from '../../src/model/index.ts'
+import { loadProject } from '../../src/model/project/project.ts'
 import { Database, type Row } from '../../src/lib/duckdb.ts'
 import { packageRoot } from '../../src/lib/package.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ChecksFailedError } from '../../src/lib/errors.ts'
-import type { CheckResult } from '../../src/model/index.ts'
+import type { CheckResult } from '../../src/model/shared/checks.ts'
 import { Bench, type Files } from './fixture.ts'
 
 /** A table `t` with these rows of a and b, where b is also the org, and a table `parent` with 1 and 2 of the org x. */

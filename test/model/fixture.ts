@@ -5,10 +5,10 @@ import {
   buildAndPublish,
   planOfBuild,
   type PlannedModel,
-  loadProject,
-  type BuildOptions,
   type BuildResult,
-} from '../../src/model/index.ts'
+} from '../../src/model/build/build.ts'
+import { loadProject } from '../../src/model/project/project.ts'
+import type { BuildOptions } from '../../src/model/shared/context.ts'
 import { Database, literal, type Row } from '../../src/lib/duckdb.ts'
 import { makeWritable, sha256OfFile } from '../../src/lib/files.ts'
 import { readRecords, writeRecords } from '../../src/lake/published.ts'

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import type { BuildResult } from '../../src/model/index.ts'
+import type { BuildResult } from '../../src/model/build/build.ts'
 import { readSourceFreshness } from '../../src/serve/warehouse.ts'
 import { Bench, TINY, type Files } from './fixture.ts'
 

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { sha256OfFile } from '../../src/lib/files.ts'
 import { packageRoot } from '../../src/lib/package.ts'
-import type { BuildOptions, BuildResult } from '../../src/model/index.ts'
+import type { BuildOptions } from '../../src/model/shared/context.ts'
+import type { BuildResult } from '../../src/model/build/build.ts'
 import { DAILY, serve, type UserDay } from './daily.ts'
 import { Bench, writeFiles, type Files } from './fixture.ts'
 
@@ -373,9 +374,9 @@ it('a build that was killed before its rename leaves the published file, which t
   await serve(bench, FIRST.slice(0, 3))
   const project = await writeFiles(DAILY)
   const script = `
-    import { buildAndPublish, loadProject } from ${JSON.stringify(join(packageRoot, 'dist/model/index.js'))}
+    import { buildAndPublish } from ${JSON.stringify(join(packageRoot, 'dist/model/build/build.js'))}
     await buildAndPublish({
-      project: await loadProject(${JSON.stringify(project)}),
+      project: await (await import(${JSON.stringify(join(packageRoot, 'dist/model/project/project.js'))})).loadProject(${JSON.stringify(project)}),
       target: ${JSON.stringify(bench.target)},
       sourceSql: (_, table) => "read_parquet('" + ${JSON.stringify(bench.data)} + '/' + table + ".parquet')",
       meta: () => process.kill(process.pid, 'SIGKILL'),

@@ -1,11 +1,8 @@
 import { join } from 'node:path'
 import { HISTORY_START, type Day } from '../../src/lib/days.ts'
-import {
-  buildAndPublish,
-  loadProject,
-  type BuildOptions,
-  type BuildResult,
-} from '../../src/model/index.ts'
+import { buildAndPublish, type BuildResult } from '../../src/model/build/build.ts'
+import { loadProject } from '../../src/model/project/project.ts'
+import type { BuildOptions } from '../../src/model/shared/context.ts'
 import { Database, literal } from '../../src/lib/duckdb.ts'
 import { entityRows, intervalRows, writeIntervals } from '../../src/lake/intervals.ts'
 import { baseGlob } from '../../src/lake/layout.ts'

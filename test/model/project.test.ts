@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { loadProject, listModels } from '../../src/model/index.ts'
+import { loadProject } from '../../src/model/project/project.ts'
+import { listModels } from '../../src/model/project/compile.ts'
 import { select } from '../../src/model/project/select.ts'
 import { PROJECT_YML, TINY, writeFiles, type Files } from './fixture.ts'
 

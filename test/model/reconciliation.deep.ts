@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Row } from '../../src/lib/duckdb.ts'
-import { listModels, type ModelNode } from '../../src/model/index.ts'
+import { listModels } from '../../src/model/project/compile.ts'
+import type { ModelNode } from '../../src/model/project/types.ts'
 import { project, rowsOf } from './alone.ts'
 
 /** Both sides of one check on one day; NULL where one was not served. */

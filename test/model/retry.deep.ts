@@ -2,7 +2,7 @@ import { appendFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { UsageError } from '../../src/lib/errors.ts'
-import type { BuildOptions } from '../../src/model/index.ts'
+import type { BuildOptions } from '../../src/model/shared/context.ts'
 import { serve, WITH_RATIO } from './daily.ts'
 import { Bench, TINY, type Files } from './fixture.ts'
 

@@ -1,7 +1,8 @@
 import { stat } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../src/lib/errors.ts'
-import { loadProject, listModels } from '../../src/model/index.ts'
+import { loadProject } from '../../src/model/project/project.ts'
+import { listModels } from '../../src/model/project/compile.ts'
 import { DAILY, serve } from './daily.ts'
 import { Bench, TINY, writeFiles, type Files } from './fixture.ts'
 

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { pythonOf } from '../../bench/python.mjs'
 import { packageRoot } from '../../src/lib/package.ts'
-import type { SparkEngine } from '../../src/model/index.ts'
+import type { SparkEngine } from '../../src/model/shared/context.ts'
 
 export const REQUIREMENTS = join(packageRoot, 'test', 'spark', 'requirements.txt')
 

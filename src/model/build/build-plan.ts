@@ -9,7 +9,7 @@ import { kindOf, type ModelNode } from '../project/types.ts'
 import { noResults, type PreviousWarehouse } from './previous-warehouse.ts'
 import { isPartial, type BuildOptions, type BuildPlan, type NodePlan } from '../shared/context.ts'
 import { descriptionOf } from '../shared/relations.ts'
-import type { PublishedState } from '../publish/meta.ts'
+import type { PublishedState } from '../shared/meta.ts'
 
 const NEW = 'it is new'
 const MOVED = 'the data folder has moved'

@@ -1,14 +1,16 @@
 import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { publishFile } from '../../lake/published.ts'
+import { Database } from '../../lib/duckdb.ts'
 import { AppError, UsageError } from '../../lib/errors.ts'
 import { warner } from '../../lib/world.ts'
-import { removeTemporariesOf, temporaryPath } from '../../lib/files.ts'
+import { removeFile, removeTemporariesOf, temporaryPath } from '../../lib/files.ts'
 import { writeArtifacts } from '../artifacts/write.ts'
 import { executePlan, snapshotsOf, type ExecutedPlan } from './execute.ts'
 import { failedChecks } from '../checks/run.ts'
 import { compileProject } from '../project/compile.ts'
 import { throwIfAny } from '../project/errors.ts'
-import { publish, removeDatabase } from '../publish/publish.ts'
+import type { Contents } from '../shared/meta.ts'
 import {
   forgetFailed,
   keepFailed,
@@ -72,7 +74,7 @@ export async function buildAndPublish(options: BuildOptions): Promise<BuildResul
       const problems = [...failures, ...failedChecks(checks, examples, kept)]
       throwIfAny(problems, kept, canRetry(kept, options))
     }
-    await publish(path, contents, build, { ...plan, published: previous.published })
+    await publish(path, contents, build, plan, previous)
     await forgetFailed(options)
     await writeArtifacts(build, plan.compiled, { ...results, relations })
     return { models, checks, freshness }
@@ -137,4 +139,62 @@ async function beginFile(
       ? `only some models are selected, but there is no published warehouse yet: ${target}`
       : `only some models are selected, but ${target} is not the file that was published: ${state.problem}`
   throw new UsageError(what, { hint: 'Build everything first: agent-warehouse build.' })
+}
+
+/**
+ * Replaces the published file with the finished one at `path`, which is removed instead if it is a
+ * copy of the published file whose content and `meta` are still the same.
+ */
+async function publish(
+  path: string,
+  contents: Contents,
+  build: RunningBuild,
+  { isInNewFile }: BuildPlan,
+  { published }: PreviousWarehouse,
+): Promise<void> {
+  const { target, runId, asOf, keep, warn, now, emit, signal, fullRefresh } = build
+  const isSame = published?.content === contents.content && published.meta === contents.meta
+  try {
+    if (!isInNewFile && !fullRefresh && isSame && (await canBeOpened(target))) {
+      await removeDatabase(path)
+      emit({ type: 'warehouse.unchanged', path: target })
+      return
+    }
+    await openOnce(path)
+    const bytes = await publishFile(path, {
+      target,
+      runId,
+      builtAt: new Date(now()).toISOString(),
+      asOf: asOf === null ? null : new Date(asOf).toISOString(),
+      ...contents,
+      present: published,
+      keep,
+      warn,
+    })
+    emit({ type: 'warehouse.published', path: target, bytes })
+  } catch (error) {
+    await removeDatabase(path)
+    signal?.throwIfAborted()
+    throw error
+  }
+}
+
+/** False while another program has the file open for writing. */
+function canBeOpened(path: string): Promise<boolean> {
+  return openOnce(path).then(
+    () => true,
+    () => false,
+  )
+}
+
+/** Opens the file as readers will: a file that cannot be opened is not published. */
+async function openOnce(path: string): Promise<void> {
+  await using db = await Database.open(path, { readOnly: true })
+  await db.rows('select count(*) from meta.columns')
+}
+
+/** Removes a DuckDB file that is not published, and its log. */
+async function removeDatabase(path: string): Promise<void> {
+  await removeFile(path)
+  await removeFile(`${path}.wal`)
 }

@@ -21,8 +21,13 @@ import {
 } from '../checks/run.ts'
 import { runUnitTests } from '../checks/unit-tests.ts'
 import type { ModelNode } from '../project/types.ts'
-import { contentsOf, type Contents } from '../publish/publish.ts'
-import { writeCheckResults, writeColumns, writeModels } from '../publish/meta.ts'
+import {
+  contentsOf,
+  writeCheckResults,
+  writeColumns,
+  writeModels,
+  type Contents,
+} from '../shared/meta.ts'
 import { engineOf, STORAGE_VERSION } from './previous-warehouse.ts'
 import { commentsSql, createSchemas, relationsIn, type Relations } from '../shared/relations.ts'
 import { runScheduled } from '../shared/schedule.ts'

@@ -33,7 +33,7 @@ import {
 } from '../engines/snapshots.ts'
 import { sparkVersion } from '../engines/spark.ts'
 import type { ModelNode } from '../project/types.ts'
-import { emptyState, readPublishedState, type PublishedState } from '../publish/meta.ts'
+import { emptyState, readPublishedState, type PublishedState } from '../shared/meta.ts'
 import {
   isPartial,
   type BuildOptions,

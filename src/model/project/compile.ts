@@ -76,6 +76,16 @@ export function compileProject(project: Project, options: CompileOptions): Compi
   }
 }
 
+/**
+ * Returns the models in build order without opening a database. Sources keep their own names
+ * (`platform.users`).
+ *
+ * @throws ProjectError
+ */
+export function listModels(project: Project): readonly ModelNode[] {
+  return compileProject(project, { sourceSql: (source, table) => `${source}.${table}` }).models
+}
+
 function relationOf({ name, config }: Pick<Model, 'name' | 'config'>): string {
   return `${config.schema}.${name}`
 }

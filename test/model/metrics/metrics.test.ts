@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { packageRoot } from '../../../src/lib/package.ts'
-import { loadProject } from '../../../src/model/index.ts'
+import { loadProject } from '../../../src/model/project/project.ts'
 import { project } from '../alone.ts'
 import { TINY, writeFiles } from '../fixture.ts'
 import { measures, page, semanticModels } from './pages.ts'

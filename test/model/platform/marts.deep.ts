@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { parseDay } from '../../../src/lib/days.ts'
-import type { BuildResult } from '../../../src/model/index.ts'
+import type { BuildResult } from '../../../src/model/build/build.ts'
 import { Database, type Cell } from '../../../src/lib/duckdb.ts'
 import { Lake } from '../../support/lake.ts'
 import { project } from '../alone.ts'

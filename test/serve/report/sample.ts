@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { packageRoot } from '../../../src/lib/package.ts'
-import { loadMetrics } from '../../../src/model/index.ts'
+import { loadMetrics } from '../../../src/model/project/metrics.ts'
 import {
   reportData,
   DATASET_NAMES,

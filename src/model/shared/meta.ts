@@ -2,12 +2,12 @@ import { z } from 'zod'
 import { messageOf, UsageError } from '../../lib/errors.ts'
 import { Database, insertRows, listLiteral } from '../../lib/duckdb.ts'
 import { statement, fill } from '../../lib/package.ts'
-import type { InputDigests } from '../shared/fingerprint.ts'
-import type { CheckResult, PlannedCheck } from '../shared/checks.ts'
-import type { BuildOptions, BuildPlan } from '../shared/context.ts'
-import { relationsIn, type Relations } from '../shared/relations.ts'
+import { digest, type InputDigests } from './fingerprint.ts'
+import type { CheckResult, PlannedCheck } from './checks.ts'
+import type { BuildOptions, BuildPlan } from './context.ts'
+import { relationsIn, type Relations } from './relations.ts'
 import { keyOf } from '../project/properties.ts'
-import type { ModelNode } from '../project/types.ts'
+import { kindOf, type ModelNode } from '../project/types.ts'
 
 /** Deletes the rows with these keys, then inserts. */
 async function replaceRows(
@@ -186,4 +186,55 @@ export async function writeRecord(
   await insertRows(db, 'meta.runs', runs)
   const known = asOf === null ? null : new Date(asOf)
   await insertRows(db, 'meta.build', [{ run_id: runId, built_at: new Date(builtAt), as_of: known }])
+}
+
+export interface Contents {
+  /** Digest of the models' tables: equal digests mean equal rows. */
+  readonly content: string
+  /** Digest of the models' comments and of schema `meta`, except run ids and times. */
+  readonly meta: string
+}
+
+/**
+ * Digests of the database in use, which contains these `relations`, for comparison with the
+ * published file.
+ */
+export async function contentsOf(
+  db: Database,
+  { compiled: { models: all }, inputDigests }: Pick<BuildPlan, 'compiled' | 'inputDigests'>,
+  relations: Relations,
+): Promise<Contents> {
+  const models: string[] = []
+  for (const node of all) {
+    const { withAncestors = '', content = null } = inputDigests.get(node.name) ?? {}
+    const rows = async () => (relations.has(node.relation) ? rowsOf(db, node.relation) : '')
+    models.push(
+      `${node.name} ${kindOf(node) === 'view' ? withAncestors : (content ?? (await rows()))}`,
+    )
+  }
+  const meta = all.map(({ relation }) => relations.get(relation)?.description ?? '')
+  for (const [name, ofTheRun] of META) {
+    if (!relations.has(`meta.${name}`)) continue
+    const columns = ofTheRun.length === 0 ? '*' : `* exclude (${ofTheRun.join(', ')})`
+    meta.push(`${name} ${await rowsOf(db, `(select ${columns} from meta.${name})`)}`)
+  }
+  return { content: digest(models), meta: digest(meta) }
+}
+
+/** Tables of `meta` that describe the data, and their columns that describe only the run. */
+const META: readonly (readonly [table: string, ofTheRun: readonly string[]])[] = [
+  ['intervals', []],
+  ['schema_drift', []],
+  ['columns', []],
+  ['models', ['run_id']],
+  ['check_results', ['run_id', 'checked_at']],
+  ['source_freshness', ['checked_at']],
+]
+
+/** Digest of the rows, whatever their order. */
+async function rowsOf(db: Database, relation: string): Promise<string> {
+  const [row] = await db.rows(
+    `select count(*) || ' ' || coalesce(sum(hash(stored)), 0) as digest from ${relation} as stored`,
+  )
+  return JSON.stringify(row?.['digest'])
 }
