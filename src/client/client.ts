@@ -25,8 +25,10 @@ import {
   type Envelope,
   type RowsSum,
   type SummedEnvelope,
+  RowScanner,
+  servedRow,
+  type ServedRow,
 } from './json/envelope.ts'
-import { RowScanner, servedRow, type ServedRow } from './json/row-scanner.ts'
 import { serverTime } from './rate-limit/header-values.ts'
 import type {
   ActivityDay,

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { RowScanner, servedRow } from '../../src/client/json/row-scanner.ts'
+import { RowScanner, servedRow } from '../../src/client/json/envelope.ts'
 
 /** What comes of a text that comes in pieces: its rows and what stands beside them, or the error. */
 function scan(pieces: readonly string[]): unknown {

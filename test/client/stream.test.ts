@@ -1,7 +1,12 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { expect, it } from 'vitest'
-import { BodyError, BodyTooLargeError, TransportError } from '../../src/client/index.ts'
-import type { AnswerOrigin, ServedRow } from '../../src/client/index.ts'
+import {
+  BodyError,
+  BodyTooLargeError,
+  TransportError,
+  type AnswerOrigin,
+  type ServedRow,
+} from '../../src/client/index.ts'
 import { parseDay } from '../../src/lib/days.ts'
 import { sendJson, type Handler } from '../support/helpers.ts'
 import { failureOf, onServer } from './support.ts'

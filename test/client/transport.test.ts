@@ -5,8 +5,8 @@ import {
   BodyTooLargeError,
   RefusedError,
   TransportError,
+  ApiClient,
 } from '../../src/client/index.ts'
-import { ApiClient } from '../../src/client/index.ts'
 import { Transport } from '../../src/client/http/transport.ts'
 import type { Day } from '../../src/lib/days.ts'
 import { DeferredError } from '../../src/lib/errors.ts'

@@ -11,7 +11,7 @@ import {
   textOf,
   unredacted,
 } from '../http/call.ts'
-import type { ServedRow } from '../json/row-scanner.ts'
+import type { ServedRow } from '../json/envelope.ts'
 import { checkWhole } from '../../lib/numbers.ts'
 import type {
   ControlChange,
