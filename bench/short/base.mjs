@@ -1,7 +1,7 @@
 // Base of one organisation, from its raw files. Argument: data folder.
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { BaseEngine } from '../../dist/normalize/engine.js'
+import { BaseEngine } from '../../dist/normalize/batch.js'
 import { normalize } from '../../dist/normalize/normalize.js'
 import { knownOrganisations, LedgerFile } from '../../dist/lake/ledger.js'
 import { HISTORY_BEGINS } from '../lib.mjs'

@@ -1,14 +1,17 @@
 import { hash } from 'node:crypto'
+import { z } from 'zod'
+import type { Database } from '../lib/duckdb.ts'
+import { statement } from '../lib/package.ts'
 import { monthOf } from '../lib/days.ts'
 import type { World } from '../lib/world.ts'
 import type { Interval, Ledger } from '../lake/ledger.ts'
-import { type RawFile, rawFolder } from '../lake/layout.ts'
+import { baseFile, type RawFile, rawFolder } from '../lake/layout.ts'
 import type { DayBatch, DaySource } from './batch.ts'
 import { join } from 'node:path'
 import { mapLimit } from '../lib/concurrency.ts'
 import { grouped, packed } from '../lib/grouped.ts'
 import { bytesOfVersion } from '../lake/merged.ts'
-import type { BaseFiles } from './state.ts'
+import { isIntact, type BaseFiles } from './state.ts'
 
 export interface NormalizeOptions {
   /** The data folder whose raw is read. */
@@ -143,6 +146,47 @@ export interface EntityRows {
   readonly file: string | null
   /** The number of tasks that still need them: after the last one, they are removed. */
   readers: number
+}
+
+/**
+ * Decides which days of a base month to make. Days with the same versions as in the existing
+ * file are copied from it if it is verified as intact: a row is made from its own day alone.
+ */
+export async function monthTask(
+  database: Database,
+  task: BaseTask,
+  base: BaseFiles,
+): Promise<MonthTask> {
+  const { entity, month, days, options } = task
+  const { baseIn, orgId } = options
+  const path = baseFile(baseIn, orgId, entity.name, month)
+  const versions = isIntact(base.get(baseKey(task)))
+    ? await writtenVersions(database, path, entity)
+    : new Map<string, string>()
+  const isAsWritten = (day: DaySource): boolean => versions.get(placeOf(day)) === versionsOf(day)
+  return {
+    ...task,
+    base,
+    reused: days.filter(isAsWritten),
+    due: days.filter((day) => !isAsWritten(day)),
+    parts: new Map<string, EntityRows | null>(),
+  }
+}
+
+const versionsShape = z.record(z.string(), z.string())
+
+/** The versions that the existing file was made from, by day; none if the statements changed. */
+async function writtenVersions(
+  database: Database,
+  path: string,
+  entity: BaseEntity,
+): Promise<ReadonlyMap<string, string>> {
+  const [metadata] = await database.rows(statement('base/steps/month_versions'), { file: path })
+  const versions = metadata?.['versions']
+  if (metadata?.['made_by'] !== entity.statementsDigest() || typeof versions !== 'string') {
+    return new Map()
+  }
+  return new Map(Object.entries(versionsShape.parse(JSON.parse(versions))))
 }
 
 /** A month of a resource and an organisation, for all entities that are made from it. */

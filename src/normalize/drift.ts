@@ -2,7 +2,14 @@ import { z } from 'zod'
 import { identifier, listLiteral, literal, type Database } from '../lib/duckdb.ts'
 import { grouped } from '../lib/grouped.ts'
 import { statement, fill } from '../lib/package.ts'
-import { BATCH_STATEMENTS, hasRows, MACROS, parsedSql, type DayBatch } from './batch.ts'
+import {
+  BATCH_STATEMENTS,
+  hasRows,
+  MACROS,
+  parsedSql,
+  type BaseEngine,
+  type DayBatch,
+} from './batch.ts'
 import { keysOf, NO_FIELDS, type Fields, type FieldType } from './documented.ts'
 import {
   currentDays,
@@ -15,7 +22,6 @@ import { join } from 'node:path'
 import { pathSegment, readJson, writeAtomic } from '../lib/files.ts'
 import { baseFile } from '../lake/layout.ts'
 import { warner } from '../lib/world.ts'
-import type { BaseEngine } from './engine.ts'
 import type { BaseFiles } from './state.ts'
 
 /** The statements in `sql/drift` that decide the rows. */

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import PQueue from 'p-queue'
-import { z } from 'zod'
 import { allOrThrow, mapLimit } from '../lib/concurrency.ts'
 import { listLiteral, literal, type Database, type Row } from '../lib/duckdb.ts'
 import { AppError, messageOf } from '../lib/errors.ts'
@@ -17,6 +16,7 @@ import { BASE_ENTITIES } from './base-entities.ts'
 import {
   baseKey,
   groupsOf,
+  monthTask,
   placeOf,
   planBase,
   versionsOf,
@@ -27,11 +27,10 @@ import {
   type MonthTask,
   type NormalizeOptions,
 } from './base-plan.ts'
-import { DayBatch, DROP_PARSED, type DaySource } from './batch.ts'
+import { DayBatch, DROP_PARSED, type BaseEngine, type DaySource, type Worker } from './batch.ts'
 import type { Fields } from './documented.ts'
 import { reportDrift, SCHEMA_DRIFT } from './drift.ts'
-import type { BaseEngine, Worker } from './engine.ts'
-import { isIntact, readBaseState, writeBaseState, type BaseFiles } from './state.ts'
+import { readBaseState, writeBaseState, type BaseFiles } from './state.ts'
 
 /** The existing base files of one organisation, compared with the record of what was written. */
 export async function openBase({
@@ -153,43 +152,6 @@ async function writeMonths(planned: readonly Planned[], engine: BaseEngine): Pro
   } finally {
     await save()
   }
-}
-
-/**
- * Decides which days of a base month to make. Days with the same versions as in the existing
- * file are copied from it if it is verified as intact: a row is made from its own day alone.
- */
-async function monthTask(database: Database, task: BaseTask, base: BaseFiles): Promise<MonthTask> {
-  const { entity, month, days, options } = task
-  const { baseIn, orgId } = options
-  const path = baseFile(baseIn, orgId, entity.name, month)
-  const versions = isIntact(base.get(baseKey(task)))
-    ? await writtenVersions(database, path, entity)
-    : new Map<string, string>()
-  const isAsWritten = (day: DaySource): boolean => versions.get(placeOf(day)) === versionsOf(day)
-  return {
-    ...task,
-    base,
-    reused: days.filter(isAsWritten),
-    due: days.filter((day) => !isAsWritten(day)),
-    parts: new Map<string, EntityRows | null>(),
-  }
-}
-
-const versionsShape = z.record(z.string(), z.string())
-
-/** The versions that the existing file was made from, by day; none if the statements changed. */
-async function writtenVersions(
-  database: Database,
-  path: string,
-  entity: BaseEntity,
-): Promise<ReadonlyMap<string, string>> {
-  const [metadata] = await database.rows(statement('base/steps/month_versions'), { file: path })
-  const versions = metadata?.['versions']
-  if (metadata?.['made_by'] !== entity.statementsDigest() || typeof versions !== 'string') {
-    return new Map()
-  }
-  return new Map(Object.entries(versionsShape.parse(JSON.parse(versions))))
 }
 
 /**

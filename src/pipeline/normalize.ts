@@ -6,7 +6,7 @@ import { quarantineDamaged, damagedFiles } from '../extract/land/verify-versions
 import { timed, type RunContext, readProject } from './run-context.ts'
 import type { Project } from '../model/project/types.ts'
 import { mapLimit } from '../lib/concurrency.ts'
-import { BaseEngine } from '../normalize/engine.ts'
+import { BaseEngine } from '../normalize/batch.ts'
 import { normalize, openBase, type BaseOf } from '../normalize/normalize.ts'
 import type { NormalizeOptions } from '../normalize/base-plan.ts'
 import type { BaseFiles } from '../normalize/state.ts'
