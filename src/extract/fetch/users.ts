@@ -1,4 +1,4 @@
-import { mapLimit } from '../../lib/concurrency.ts'
+import { Background, mapLimit } from '../../lib/concurrency.ts'
 import type { Day } from '../../lib/days.ts'
 import { messageOf } from '../../lib/errors.ts'
 import { grouped } from '../../lib/grouped.ts'
@@ -14,7 +14,9 @@ import {
   type UsersPage,
 } from '../../client/index.ts'
 import { intervalKey, type Interval, type Ledger } from '../../lake/ledger.ts'
-import type { LandedDay, ServedDay } from '../land/raw-writer.ts'
+import type { LandedDay } from '../land/interval-recorder.ts'
+import { landDays } from '../land/raw-writer.ts'
+import type { ServedDay } from '../land/row-lines.ts'
 import { bufferPath } from '../../lake/layout.ts'
 import { landedPages, pageInLake, writePageSums, type PageSums } from '../land/known-pages.ts'
 import { PageBuffer } from '../land/page-buffer.ts'
@@ -27,7 +29,6 @@ import {
   abortsRun,
   isForbidden,
 } from '../context.ts'
-import { Background, landDays } from '../land/land-days.ts'
 import { DAY_TOTALS, type Resource } from '../../lake/resources.ts'
 import { WindowFetcher } from './window.ts'
 

@@ -10,7 +10,7 @@ import {
   abortsRun,
   isForbidden,
 } from '../context.ts'
-import { landDays, sizeOf } from '../land/land-days.ts'
+import { landDays, sizeOf } from '../land/raw-writer.ts'
 import type { PageOrigin } from '../../lake/raw-days.ts'
 import type { Resource } from '../../lake/resources.ts'
 import { bufferPath } from '../../lake/layout.ts'

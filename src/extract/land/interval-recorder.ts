@@ -11,7 +11,7 @@ import {
   type LedgerFile,
   type PendingConfirmation,
 } from '../../lake/ledger.ts'
-import type { LandedDay } from './raw-writer.ts'
+import type { ServedDay } from './row-lines.ts'
 
 /** When a run was planned, which decides what an answer in it may confirm. */
 interface ConfirmationRule {
@@ -27,6 +27,17 @@ export interface VolumeAnomaly {
   readonly served: PendingConfirmation
   readonly sizeBefore: number
   readonly size: number
+}
+
+/** A day, and its version in the lake after landing. */
+export interface LandedDay extends ServedDay {
+  readonly file: string
+  readonly sha256: string
+  readonly versions: number
+  /** False if the newest version in the lake already had these rows. */
+  readonly isNew: boolean
+  /** See Interval. */
+  readonly witness?: string | null
 }
 
 /** Records intervals in the ledger of one organisation during a run, and emits events. */

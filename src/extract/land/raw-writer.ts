@@ -20,56 +20,21 @@ import {
   versionTime,
   bufferPath,
 } from '../../lake/layout.ts'
-import { intervalKey, type Ledger } from '../../lake/ledger.ts'
+import { intervalKey, type Ledger, isSettled, type Interval } from '../../lake/ledger.ts'
 import { sha256AsLanded } from '../../lake/merged.ts'
 import { quarantine } from '../../lake/quarantine.ts'
-import { versionsIn } from '../../lake/raw-days.ts'
-import { type DayContent, writeLines, type DayRows, type LineFile } from './row-lines.ts'
+import { versionsIn, readRows } from '../../lake/raw-days.ts'
+import {
+  type DayContent,
+  writeLines,
+  type DayRows,
+  type LineFile,
+  type ServedDay,
+} from './row-lines.ts'
 import { damageOfVersion } from './verify-versions.ts'
-
-/**
- * The database that writes raw days and reads what has landed, one statement per thread. The memory
- * for a large day, which has a statement of its own, depends on its largest row, not on the number
- * of rows; small days that share a statement are in memory at once.
- */
-export class LandingDatabase extends ConnectionPool<Database> {
-  constructor(dataFolder: string) {
-    const { landing } = processLimits()
-    super({
-      concurrency: landing.threads,
-      open: () =>
-        Database.open(':memory:', {
-          ...landing,
-          // It needs no threads of its own: they would take work from the threads that wait for it.
-          threads: 1,
-          freed: 'early',
-          tempDirectory: spillFolder(dataFolder),
-        }),
-      prepare: async (database) => {
-        await database.run(statement('lake/macros')) // temporary macros belong to a connection
-        return database
-      },
-    })
-  }
-}
-
-export interface ServedDay {
-  readonly day: Day
-  readonly content: DayContent
-  /** The number of users if a user can be served twice; default: the number of rows. */
-  readonly rowCount?: number
-}
-
-/** A day, and its version in the lake after landing. */
-export interface LandedDay extends ServedDay {
-  readonly file: string
-  readonly sha256: string
-  readonly versions: number
-  /** False if the newest version in the lake already had these rows. */
-  readonly isNew: boolean
-  /** See Interval. */
-  readonly witness?: string | null
-}
+import { fieldOf } from '../../client/index.ts'
+import type { IntervalRecorder, LandedDay, VolumeAnomaly } from './interval-recorder.ts'
+import type { Resource } from '../../lake/resources.ts'
 
 /** The lake of one organisation, and the database that reads and writes it. */
 export interface Lake {
@@ -83,6 +48,74 @@ export interface Lake {
 /** A lake whose damaged files may be moved to quarantine. */
 export interface WritableLake extends Lake {
   readonly warn: Warn
+}
+
+/** A lake whose ledger records what lands. */
+interface RecordedLake extends WritableLake {
+  readonly recorder: IntervalRecorder
+}
+
+/**
+ * Lands served days as versions. If a settled day came back much smaller, its version stays, and
+ * the new rows wait until they are served a second time.
+ *
+ * @returns the days to record, without those that wait: these are recorded already.
+ */
+export async function landDays<T extends ServedDay>(
+  context: RecordedLake,
+  resource: Resource,
+  served: readonly T[],
+): Promise<(T & LandedDay)[]> {
+  const { recorder } = context
+  const believed: T[] = []
+  const confirmed: VolumeAnomaly[] = []
+  for (const each of served) {
+    const anomaly = await anomalyOf(context, resource, each)
+    if (anomaly !== null && !recorder.isConfirmed(anomaly)) await recorder.pending(anomaly)
+    else {
+      believed.push(each)
+      if (anomaly !== null) confirmed.push(anomaly)
+    }
+  }
+  const landed = await landVersions(context, resource.name, believed)
+  for (const anomaly of confirmed) recorder.anomalyFound(anomaly, true)
+  return landed
+}
+
+/**
+ * The volume anomaly that needs confirmation; null if there is none. A changed settled day is one
+ * if it became empty or less than half as large.
+ */
+async function anomalyOf(
+  context: RecordedLake,
+  resource: Resource,
+  { day, content, rowCount = content.count, size = rowCount }: ServedDay,
+): Promise<VolumeAnomaly | null> {
+  const known = context.recorder.interval(resource.name, day)
+  if (known === undefined || !isSettled(known) || known.digest === content.digest) return null
+  const sizeBefore = await landedSize(context, resource, known)
+  const served = { digest: content.digest, rowCount, seenAt: content.last.fetchedAt }
+  const isMuchSmaller = (rowCount === 0 && known.rowCount !== 0) || 2 * size < sizeBefore
+  return isMuchSmaller ? { known, served, sizeBefore, size } : null
+}
+
+/** The sum of the size field in the lake, else the row count that the ledger has. */
+async function landedSize(
+  { dataFolder, orgId }: Lake,
+  { name, sizeField }: Resource,
+  { day, file, rowCount }: Interval,
+): Promise<number> {
+  const count = rowCount ?? 0
+  if (sizeField === undefined || file === null) return count
+  const rows = await readRows(versionPath(dataFolder, orgId, { resource: name, day, file }))
+  const items = rows?.map(({ item }) => item)
+  return items === undefined ? count : sizeOf(sizeField, items)
+}
+
+/** Sums a field over the rows of a day (JSON texts). Values that are not numbers count as 0. */
+export function sizeOf(sizeField: string, items: readonly string[]): number {
+  const values = items.map((item) => Number(fieldOf(JSON.parse(item), sizeField)))
+  return values.reduce((sum, value) => sum + (Number.isFinite(value) ? value : 0), 0)
 }
 
 /**
@@ -266,5 +299,31 @@ async function copyDays(
     const rows = isAlone ? Number(counts[0]?.['Count']) : (countOf.get(dayOrFile) ?? 0)
     if (rows === content.count) continue
     throw new AppError(`${resource} ${day}: ${rows} of ${content.count} rows were written`)
+  }
+}
+
+/**
+ * The database that writes raw days and reads what has landed, one statement per thread. The memory
+ * for a large day, which has a statement of its own, depends on its largest row, not on the number
+ * of rows; small days that share a statement are in memory at once.
+ */
+export class LandingDatabase extends ConnectionPool<Database> {
+  constructor(dataFolder: string) {
+    const { landing } = processLimits()
+    super({
+      concurrency: landing.threads,
+      open: () =>
+        Database.open(':memory:', {
+          ...landing,
+          // It needs no threads of its own: they would take work from the threads that wait for it.
+          threads: 1,
+          freed: 'early',
+          tempDirectory: spillFolder(dataFolder),
+        }),
+      prepare: async (database) => {
+        await database.run(statement('lake/macros')) // temporary macros belong to a connection
+        return database
+      },
+    })
   }
 }

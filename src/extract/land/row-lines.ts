@@ -117,7 +117,17 @@ export function digestOf(rows: number, lanes: readonly number[]): string {
   return hash('sha256', `${rows}:${lanes.join(',')}`)
 }
 
-/** The rows of one day, ready to be landed. */
+/** A day as the platform served it, ready to be landed. */
+export interface ServedDay {
+  readonly day: Day
+  readonly content: DayContent
+  /** The number of users if a user can be served twice; default: the number of rows. */
+  readonly rowCount?: number
+  /** How large the day is (see `sizeOf`); default: `rowCount`. */
+  readonly size?: number
+}
+
+/** The rows of one day. */
 export interface DayContent {
   /** Digest of the rows, independent of their order. */
   readonly digest: string

@@ -30,7 +30,7 @@ import {
 } from '../shared/meta.ts'
 import { engineOf, STORAGE_VERSION } from './previous-warehouse.ts'
 import { commentsSql, createSchemas, relationsIn, type Relations } from '../shared/relations.ts'
-import { runScheduled } from '../shared/schedule.ts'
+import { runScheduled } from '../../lib/concurrency.ts'
 import { materialize, type BuiltModel, type BuiltModels } from '../engines/materialize.ts'
 import { loadSnapshot, saveSnapshot } from '../engines/snapshots.ts'
 import { buildOnSpark } from '../engines/spark.ts'

@@ -12,7 +12,7 @@ import {
   type ReferencedColumns,
 } from '../shared/checks.ts'
 import { commentsSql, createSchemas, relationsIn } from '../shared/relations.ts'
-import { runScheduled } from '../shared/schedule.ts'
+import { runScheduled } from '../../lib/concurrency.ts'
 
 /**
  * Runs the checks, each in its scope, except those that read a `missing` model, two at a time.

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
 import { ApiError } from '../../../src/client/index.ts'
-import { IntervalRecorder } from '../../../src/extract/land/interval-recorder.ts'
-import type { LandedDay } from '../../../src/extract/land/raw-writer.ts'
+import { IntervalRecorder, type LandedDay } from '../../../src/extract/land/interval-recorder.ts'
 import { contentOf } from '../../../src/extract/land/row-lines.ts'
 import { LedgerFile } from '../../../src/lake/ledger.ts'
 import { parseDay, type Day } from '../../../src/lib/days.ts'

@@ -1,8 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { allOrThrow } from '../../src/lib/concurrency.ts'
-import { runScheduled } from '../../src/model/shared/schedule.ts'
+import { allOrThrow, runScheduled } from '../../src/lib/concurrency.ts'
 
 interface Piece {
   readonly name: string

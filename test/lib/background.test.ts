@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Background } from '../../../src/extract/land/land-days.ts'
+import { Background } from '../../src/lib/concurrency.ts'
 
 interface Begun {
   readonly items: readonly string[]
