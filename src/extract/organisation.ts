@@ -60,7 +60,7 @@ interface OrganisationOptions {
   readonly runId: string
   /** Tasks under way at once; the governor bounds the requests. */
   readonly concurrency: number
-  readonly plan: DaySelection
+  readonly selection: DaySelection
   /** Entity resources to request; absent: none. */
   readonly entities?: EntitySelection
   readonly listeners?: SyncListeners
@@ -98,13 +98,13 @@ export async function syncOrganisation(options: SyncOptions): Promise<SyncResult
   const known = remembered?.orgId ?? null
   const rememberedConflict = known === null ? null : claimOrganisation(owners, known, organisation)
   if (rememberedConflict !== null) return emptyResult(known, rememberedConflict)
-  const [identified, found] = await Promise.allSettled([
+  const [identified, ledgerOfKnown] = await Promise.allSettled([
     identifyOrganisation(options.client, world, remembered),
     known === null ? null : openLedger(dataFolder, known, warner(world)),
   ])
-  if (found.status === 'rejected') throw found.reason
+  if (ledgerOfKnown.status === 'rejected') throw ledgerOfKnown.reason
   if (identified.status === 'rejected') {
-    return withoutIdentity(options, remembered, found.value, identified.reason)
+    return withoutIdentity(options, remembered, ledgerOfKnown.value, identified.reason)
   }
   const identity = identified.value
   if (identity.orgId !== null && !isSame(remembered, identity.orgId)) {
@@ -117,14 +117,14 @@ export async function syncOrganisation(options: SyncOptions): Promise<SyncResult
   const lastDay = latest(addDays(identity.today, -1), remembered?.lastDay)
   const remember = { orgId, servedAs, lastDay, skewMs: identity.skewMs }
   await rememberOrganisation(dataFolder, organisation, remember, warner(world))
-  warnOfClockAndRange(identity, options.plan.within, world)
+  warnOfClockAndRange(identity, options.selection.within, world)
   world.emit({
     type: 'organisation.identified',
     orgId,
     today: identity.today,
     skewSeconds: Math.round(identity.skewMs / 1000),
   })
-  const opened = found.value ?? (await openLedger(dataFolder, orgId, warner(world)))
+  const opened = ledgerOfKnown.value ?? (await openLedger(dataFolder, orgId, warner(world)))
   return landDue(options, { orgId, servedAs }, identity, opened)
 }
 
@@ -179,7 +179,7 @@ async function landDue(
   identity: Identity,
   opened: OpenLedger,
 ): Promise<SyncResult> {
-  const { client, world, dataFolder, runId, concurrency, database, plan, listeners } = options
+  const { client, world, dataFolder, runId, concurrency, database, selection, listeners } = options
   const { ledger, missing } = opened
   const warn = warner(world)
   await forgetMissing(opened)
@@ -187,7 +187,7 @@ async function landDue(
   const now = world.now() + identity.skewMs
   const savedSizes = (await learnedSizes.read(dataFolder, orgId)) ?? new Map()
   const when = { today: identity.today, now }
-  const tasks = planSync(ledger.intervals, { ...plan, ...when, windowSizes: savedSizes })
+  const tasks = planSync(ledger.intervals, { ...selection, ...when, windowSizes: savedSizes })
   announce(tasks, orgId, world)
   // also keeps page buffers of days that --only or --from left out today
   const due = intervalsOf([...tasks, ...planSync(ledger.intervals, when)])
@@ -219,7 +219,7 @@ async function landDue(
   })
   let stop: Stop | null = null
   try {
-    const fetching = fetchTasks(context, tasks, plan.resources ?? RESOURCES)
+    const fetching = fetchTasks(context, tasks, selection.resources ?? RESOURCES)
     listeners?.onFirstWait?.(orgId)
     await fetching
     await fetchEntities(options, context, ledger)
@@ -293,18 +293,21 @@ async function fetchEntities(
 ): Promise<void> {
   const { dataFolder, orgId } = context
   if (entities === undefined || entities.resources.length === 0) return
-  const selection = await ownHooks(entities, dataFolder, { orgId, name })
+  const own = await ownHooks(entities, dataFolder, { orgId, name })
   const redaction = await openRedaction(dataFolder, entities.redactionKey)
   await quarantineDamagedEntities(ledger)
-  await syncEntities({ ...context, selection, redaction })
+  await syncEntities({ ...context, selection: own, redaction })
 }
 
 function recorderOf(
-  { world, plan }: OrganisationOptions,
+  { world, selection }: OrganisationOptions,
   ledger: LedgerFile,
   now: number,
 ): IntervalRecorder {
-  return new IntervalRecorder(ledger, world, { plannedAt: now, isForced: plan.refetch === true })
+  return new IntervalRecorder(ledger, world, {
+    plannedAt: now,
+    isForced: selection.refetch === true,
+  })
 }
 
 /** Records every due day as failed, by the platform's clock as last seen. Returns their number. */
@@ -316,7 +319,7 @@ async function failDue(
 ): Promise<Pick<SyncResult, 'landed' | 'failed'>> {
   const { world } = options
   const now = world.now() + skewMs
-  const tasks = planSync(ledger.intervals, { ...options.plan, today: dayOf(now), now })
+  const tasks = planSync(ledger.intervals, { ...options.selection, today: dayOf(now), now })
   announce(tasks, orgId, world)
   const recorder = recorderOf(options, ledger, now)
   for (const task of tasks) await recorder.failed(task.resource.name, daysOf(task.days), failure)

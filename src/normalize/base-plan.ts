@@ -24,12 +24,12 @@ export interface NormalizeOptions {
   readonly firstMonth?: string
   readonly emit: World['emit']
   /**
-   * Verifies raw files before they are read, and may move damaged ones to quarantine; returns those that are no longer in the lake, or
-   * null if damaged ones stay in it: then nothing is written.
+   * Verifies raw files before they are read, and may move damaged ones to quarantine. Returns those
+   * that are no longer in the lake; null if damaged ones stay in it: then nothing is written.
    */
   readonly findDamaged: (files: readonly RawFile[]) => Promise<readonly RawFile[] | null>
   /** Only entities made from analytics, and only in these months. Absent: all. */
-  readonly only?: ReadonlySet<string>
+  readonly onlyMonths?: ReadonlySet<string>
   /** When it aborts, months that have not begun stay due. */
   readonly signal?: AbortSignal
 }

@@ -66,7 +66,7 @@ export async function normalize(
   const due = planned.flatMap((each) => (each === null ? [] : [each]))
   await writeMonths(due, engine)
   await mapLimit(due, AT_ONCE, async ({ options, base }) => {
-    if (options.only === undefined) await reportDrift(options, engine, base)
+    if (options.onlyMonths === undefined) await reportDrift(options, engine, base)
   })
   return due.reduce((sum, { tasks }) => sum + tasks.length, 0)
 }
@@ -87,10 +87,10 @@ async function planOrganisation({ options, base }: BaseOf): Promise<Planned | nu
 /** The months of each entity whose raw changed. */
 function dueMonths(options: NormalizeOptions, present: BaseFiles): BaseTask[] {
   const due = BASE_ENTITIES.flatMap((entity) => planBase(options, entity, present))
-  const { only } = options
-  if (only === undefined) return due
+  const { onlyMonths } = options
+  if (onlyMonths === undefined) return due
   const isComplete = ({ entity: { resource }, month }: BaseTask): boolean =>
-    only.has(month) && (resource === null || isAnalytics(resource))
+    onlyMonths.has(month) && (resource === null || isAnalytics(resource))
   return due.filter(isComplete)
 }
 

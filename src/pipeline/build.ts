@@ -45,10 +45,10 @@ import { spillFolder } from '../lib/spill.ts'
 import { intervalsOf, latestData, type PointInTime, dataAsOf } from '../lake/point-in-time.ts'
 import { warner } from '../lib/world.ts'
 import { rm } from 'node:fs/promises'
-import { landHooks } from './sync.ts'
+import { landHooks, normalizeAll } from './sync.ts'
 import { dayOf } from '../lib/days.ts'
 import { ExitCode, UsageError } from '../lib/errors.ts'
-import { normalizeAndRead, type BaseAndProject } from './normalize.ts'
+import { BaseEngine } from '../normalize/batch.ts'
 import { refusePast, rollBack } from '../serve/rollback.ts'
 import { knownOrganisations } from '../lake/ledger.ts'
 import { rebuildLedger } from '../extract/open-ledger.ts'
@@ -134,6 +134,24 @@ async function buildPast(
     `the warehouse is published as it was known at ${when}; the next build without --as-of returns to the latest data`,
   )
   return { exitCode: ExitCode.complete, problems: [] }
+}
+
+/** The input of the models. */
+export interface BaseAndProject {
+  /** Days that are missing because of damaged files. */
+  readonly missing: number
+  readonly project: Project
+}
+
+/** Makes base and reads the project concurrently: one uses DuckDB, the other this thread. */
+export async function normalizeAndRead(
+  context: RunContext,
+  pointInTime: PointInTime = latestData(context.config.dataFolder),
+): Promise<BaseAndProject> {
+  const reading = readProject(context)
+  await using engine = new BaseEngine(context.config.dataFolder)
+  const missing = await normalizeAll(context, pointInTime, { engine })
+  return { missing, project: await reading }
 }
 
 /** @throws UsageError if there is no organisation. */

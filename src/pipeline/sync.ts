@@ -20,9 +20,16 @@ import { hasRedactionKey } from '../lib/secrets/redaction.ts'
 import { warner } from '../lib/world.ts'
 import { readOrganisations } from '../lake/organisations.ts'
 import { downgradeToPartial, timed, type RunContext, reconcileLedgers } from './run-context.ts'
-import { normalizeAll, EarlyBase } from './normalize.ts'
+import { rm } from 'node:fs/promises'
+import { quarantineDamaged, damagedFiles } from '../extract/land/verify-versions.ts'
+import { normalize, type BaseOf } from '../normalize/normalize.ts'
+import { NO_ORGANISATION, type RawFile } from '../lake/layout.ts'
+import { knownOrganisations, type Ledger } from '../lake/ledger.ts'
+import { spillFolder } from '../lib/spill.ts'
+import { inChunks } from '../lib/grouped.ts'
+import { latestData, type PointInTime } from '../lake/point-in-time.ts'
+import { baseOptions, EarlyBase, type BaseWork } from './early-base.ts'
 import { learnedLimits } from '../lake/state-file.ts'
-import { latestData } from '../lake/point-in-time.ts'
 import { ENTITY_RESOURCES } from '../lake/resources.ts'
 import type { EntitySelection } from '../extract/entities/context.ts'
 import { landSpool } from '../extract/entities/hooks.ts'
@@ -136,13 +143,14 @@ export function deferredIfStopped({ world }: RunContext, outcome: SyncOutcome): 
   return { ...outcome, exitCode: deferred, problems: [...problems, reason] }
 }
 
+/** Lands one organisation with a client that uses the learned limits; saves what this run learns. */
 async function syncOne(
   context: RunContext,
   organisation: OrganisationConfig,
   selection: SyncSelection,
   shared: Pick<SyncOptions, 'database' | 'owners'> & { readonly listeners: SyncListeners },
 ): Promise<OrganisationResult> {
-  const { config, world, runId } = context
+  const { config, world, runId, deadline } = context
   const { name, problem } = organisation
   const options = {
     ...shared,
@@ -151,32 +159,83 @@ async function syncOne(
     organisation: name,
     runId,
     concurrency: config.concurrency,
-    plan: selection,
+    selection,
     entities: entitySelection(context, organisation, selection),
   }
   if (problem !== null) return { ...(await failOrganisation(options, problem)), name }
-  const work = (client: ApiClient) => syncOrganisation({ ...options, client })
-  return { ...(await withClient(context, organisation, work)), name }
-}
-
-/** Runs `work` with a client that uses the learned limits, and saves what this run learns. */
-async function withClient<T>(
-  { config, world, deadline }: RunContext,
-  { name, baseUrl, appUrl, key }: OrganisationConfig,
-  work: (client: ApiClient) => Promise<T>,
-): Promise<T> {
   const { dataFolder, rate, concurrency } = config
+  const { baseUrl, appUrl, key: credential } = organisation
   const learned = await learnedLimits.read(dataFolder, name)
-  const options = { baseUrl, appUrl: appUrl ?? undefined, credential: key, rate, concurrency }
-  const client = new ApiClient({ ...options, deadline, learned }, world)
+  const limits = { rate, concurrency, deadline, learned }
+  const client = new ApiClient(
+    { baseUrl, appUrl: appUrl ?? undefined, credential, ...limits },
+    world,
+  )
   try {
-    return await work(client)
+    return { ...(await syncOrganisation({ ...options, client })), name }
   } finally {
     await learnedLimits.write(dataFolder, name, client.learned()).catch((error: unknown) => {
       warner(world)(`the learned limits could not be saved: ${messageOf(error)}`)
     })
   }
 }
+
+/**
+ * Raw → base, every organisation: the next one begins while statements of others run. After a
+ * signal, nothing more is begun. Returns how many days are missing because of damaged files.
+ */
+export async function normalizeAll(
+  context: RunContext,
+  pointInTime: PointInTime,
+  { engine, base }: BaseWork,
+): Promise<number> {
+  const { config } = context
+  let missing = 0
+  await timed(context, 'normalize', async () => {
+    const organisation = async (orgId: string): Promise<BaseOf> => {
+      const options = baseOptions(context, pointInTime, orgId)
+      const ledger = await pointInTime.ledgerOf(orgId)
+      const findDamaged = async (files: readonly RawFile[]): Promise<readonly RawFile[]> => {
+        if (pointInTime.asOf !== null) return refuseDamaged(config.dataFolder, orgId, files, ledger)
+        const warn = warner(context.world, 'damage')
+        const damaged = await quarantineDamaged(config.dataFolder, orgId, files, ledger, warn)
+        missing += damaged.length
+        return damaged
+      }
+      const all = { ...options, ledger, findDamaged }
+      return { options: all, base: await base?.(orgId) }
+    }
+    const orgIds = [NO_ORGANISATION, ...(await knownOrganisations(config.dataFolder))]
+    await mapLimit(inChunks(orgIds, ORGANISATIONS_TOGETHER), CHUNKS_AT_ONCE, async (some) => {
+      if (context.world.signal.aborted) return
+      await normalize(await mapLimit(some, 1, organisation), engine)
+    })
+    await rm(spillFolder(config.dataFolder), { recursive: true, force: true })
+  })
+  return missing
+}
+
+/** Finds no damage. @throws AppError for a damaged file: a build of the past leaves out no day. */
+async function refuseDamaged(
+  dataFolder: string,
+  orgId: string,
+  files: readonly RawFile[],
+  ledger: Ledger,
+): Promise<readonly RawFile[]> {
+  const [damaged] = await damagedFiles(dataFolder, orgId, files, ledger)
+  if (damaged === undefined) return []
+  const { resource, day, file, reason } = damaged
+  throw new AppError(
+    `the past cannot be built: ${resource} ${day} of ${orgId}: ${file}: ${reason}`,
+    { hint: 'agent-warehouse rebuild moves damaged files to quarantine; then build again.' },
+  )
+}
+
+/** Enough small organisations for a statement; their state is in memory. */
+const ORGANISATIONS_TOGETHER = 16
+
+/** One is planned while statements of another run. */
+const CHUNKS_AT_ONCE = 2
 
 /** What to request: analytics and entity resources. */
 export interface SyncSelection extends DaySelection {

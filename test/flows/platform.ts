@@ -26,7 +26,7 @@ export async function syncFrom(
     readonly key?: string
     readonly world?: TestWorld
     readonly only?: readonly string[]
-    readonly plan?: SyncOptions['plan']
+    readonly plan?: SyncOptions['selection']
     readonly runForMs?: number
     /** How long one answer may take, milliseconds. */
     readonly timeoutMs?: number
@@ -62,7 +62,7 @@ export async function syncFrom(
     organisation: options.organisation ?? 'default',
     runId: options.runId ?? `run-${world.now()}`,
     concurrency: 4,
-    plan: { resources, ...options.plan },
+    selection: { resources, ...options.plan },
     ...(options.entities === undefined ? {} : { entities: { ...NOTHING, ...options.entities } }),
   })
   return { result, world }

@@ -155,7 +155,7 @@ it('base written night by night and in parts equals base written at once', async
           served = new Map([...served, ...changes])
           const base = await openBase({ baseIn: nightly, orgId: ORG, emit: () => undefined })
           const ledger = await land(nightly, served)
-          if (only !== undefined) await toBase(nightly, ledger, { only: new Set(only) }, base)
+          if (only !== undefined) await toBase(nightly, ledger, { onlyMonths: new Set(only) }, base)
           await toBase(nightly, ledger, {}, base)
         }
         const whole = await temporaryFolder()
@@ -183,7 +183,7 @@ describe('base that is written before everything has landed', () => {
   it('is that of analytics in complete months', async () => {
     const data = await temporaryFolder()
     const ledger = await land(data, served)
-    await toBase(data, ledger, { only: new Set(['2026-02']) })
+    await toBase(data, ledger, { onlyMonths: new Set(['2026-02']) })
     expect(await written(data)).toEqual(['schema_drift/2026-02', 'users/2026-02'])
     await toBase(data, ledger)
     expect(await written(data)).toEqual(

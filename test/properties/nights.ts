@@ -61,7 +61,7 @@ export async function syncNight(
     organisation: ORGANISATION,
     runId: `run-${night}`,
     concurrency: 2,
-    plan: { resources },
+    selection: { resources },
   })
   const after = await LedgerFile.read(dataFolder, ORGANISATION)
   return {

@@ -89,7 +89,7 @@ export class Lake {
     const own = await this.options(baseIn)
     const none = { orgId: NO_ORGANISATION, ledger: new Map(), firstMonth: '2026-01' }
     await normalize([{ options: { ...own, ...none, emit: () => undefined } }], engine)
-    const months = only === undefined ? {} : { only }
+    const months = only === undefined ? {} : { onlyMonths: only }
     return await normalize([{ options: { ...own, ...months } }], engine)
   }
 

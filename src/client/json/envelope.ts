@@ -64,8 +64,8 @@ export interface SummedEnvelope {
  * @throws SyntaxError
  */
 export function sliceUnlessKnown(text: string, known: RowsSum | undefined): SummedEnvelope {
-  const passed = known === undefined ? undefined : passKnown(text, known)
-  if (passed !== undefined) return passed
+  const skipped = known === undefined ? undefined : skipKnownRows(text, known)
+  if (skipped !== undefined) return skipped
   const scanner = new RowScanner({ key: 'data' })
   const rows = scanner.readWhole(text)
   const rest = scanner.end()
@@ -78,7 +78,7 @@ export function sumOf(rowsText: string, rows: number): RowsSum {
 }
 
 /** The text around known rows is parsed with an empty array in their place: they are valid JSON. */
-function passKnown(text: string, known: RowsSum): SummedEnvelope | undefined {
+function skipKnownRows(text: string, known: RowsSum): SummedEnvelope | undefined {
   const begin = text.indexOf('[', text.indexOf('"data"'))
   if (begin < 0) return undefined
   const end = begin + known.characters

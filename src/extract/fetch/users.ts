@@ -48,15 +48,15 @@ interface Pagination {
 }
 
 /** A day whose pages are complete. It does not hold its users, who may be many. */
-interface PaginatedDay extends ServedDay, Pick<Pagination, 'resource' | 'buffer' | 'landedPages'> {
+interface CompleteDay extends ServedDay, Pick<Pagination, 'resource' | 'buffer' | 'landedPages'> {
   readonly rowCount: number
 }
 
 /** Lands days whose pages are complete, while others are requested. */
-export type LandingQueue = Background<PaginatedDay>
+export type LandingQueue = Background<CompleteDay>
 
 export function landingQueue(context: FetchContext): LandingQueue {
-  return new Background((days) => landPaginations(context, days))
+  return new Background((days) => landCompleteDays(context, days))
 }
 
 /**
@@ -72,7 +72,7 @@ export async function fetchUsersDay(
 ): Promise<void> {
   const pagination = await openPagination(context, resource, day)
   try {
-    await readPages(context, pagination)
+    await readAllPages(context, pagination)
   } catch (error) {
     const isUseless = error instanceof ContradictionError || isRefusedCursor(pagination, error)
     if (isUseless) pagination.buffer.discard()
@@ -81,7 +81,7 @@ export async function fetchUsersDay(
     return context.recorder.failed(resource.name, [day], error)
   }
   context.breaker.succeeded(resource.name)
-  await landing.add(paginatedDay(pagination))
+  await landing.add(completeDay(pagination))
 }
 
 /** Pages further apart than this are not one snapshot of the day. */
@@ -115,16 +115,16 @@ async function openPagination(
 }
 
 /** A cursor may expire between runs: if one is refused, the day starts again, once. */
-async function readPages(context: FetchContext, pagination: Pagination): Promise<void> {
+async function readAllPages(context: FetchContext, pagination: Pagination): Promise<void> {
   try {
-    await requestPages(context, pagination)
+    await fillBuffer(context, pagination)
   } catch (error) {
     if (!isRefusedCursor(pagination, error)) throw error
     context.warn(
       `${pagination.resource.name} ${pagination.day} starts again from its first page, because its cursor was refused: ${messageOf(error)}`,
     )
     startAgain(pagination)
-    await requestPages(context, pagination)
+    await fillBuffer(context, pagination)
   }
 }
 
@@ -140,10 +140,11 @@ function startAgain(pagination: Pagination): void {
  */
 const MAX_IDLE_PAGES = 50
 
-async function requestPages(context: FetchContext, pagination: Pagination): Promise<void> {
+/** Requests pages until the buffer has the rows of every page of the day. */
+async function fillBuffer(context: FetchContext, pagination: Pagination): Promise<void> {
   const { buffer } = pagination
   for (;;) {
-    const isRead = buffer.isComplete || (await addPages(context, pagination))
+    const isRead = buffer.isComplete || (await requestPages(context, pagination))
     // also if the buffer was complete: a run may have been killed between its last page and this
     const isShorter = buffer.pages < (pagination.landedPages?.pages.length ?? 0)
     if (isRead && (!isShorter || (await restoreEqualPages(context, pagination)))) return
@@ -151,8 +152,8 @@ async function requestPages(context: FetchContext, pagination: Pagination): Prom
   }
 }
 
-/** Adds the pages that follow those in the buffer. @returns as `restoreEqualPages` does. */
-async function addPages(context: FetchContext, pagination: Pagination): Promise<boolean> {
+/** Requests the pages that follow those in the buffer. @returns as `restoreEqualPages` does. */
+async function requestPages(context: FetchContext, pagination: Pagination): Promise<boolean> {
   const { resource, day, buffer, users } = pagination
   const id = idOf(context, pagination)
   const range = { first: day, last: day }
@@ -226,7 +227,7 @@ function totalsVersion(ledger: Ledger, day: Day): string {
   return DAY_TOTALS.map(({ name }) => ledger.get(intervalKey(name, day))?.file ?? 'none').join(' ')
 }
 
-function paginatedDay({ resource, day, buffer, landedPages, users }: Pagination): PaginatedDay {
+function completeDay({ resource, day, buffer, landedPages, users }: Pagination): CompleteDay {
   const rowCount = landedPages?.users ?? users.size
   const content = { ...buffer.content }
   if (landedPages !== null) {
@@ -237,7 +238,7 @@ function paginatedDay({ resource, day, buffer, landedPages, users }: Pagination)
 }
 
 /** Lands days whose pages have all come, those of one resource together. */
-async function landPaginations(context: FetchContext, all: readonly PaginatedDay[]): Promise<void> {
+async function landCompleteDays(context: FetchContext, all: readonly CompleteDay[]): Promise<void> {
   const { recorder } = context
   for (const [resource, paginations] of grouped(all, (each) => each.resource)) {
     const landed = await landDays(context, resource, paginations)

@@ -61,7 +61,7 @@ export async function buildAndPublish(options: BuildOptions): Promise<BuildResul
       outcomes.set(`${outcome.kind} ${outcome.name}`, all)
     },
   }
-  const { plan, previous } = await decide(build)
+  const { plan, previous } = await openAndPlan(build)
   for (const [model, reason] of refreshed(plan)) emit({ type: 'model.refreshed', model, reason })
   const results = { startedAt, outcomes, freshness: NOTHING_CHECKED }
   let kept: string | undefined
@@ -93,7 +93,7 @@ function canRetry(kept: string | undefined, { asOf, spark }: BuildOptions): bool
 const NOTHING_CHECKED: ExecutedPlan['freshness'] = []
 
 /** Opens the file that the build continues from, and plans the build. */
-async function decide(
+async function openAndPlan(
   build: RunningBuild,
 ): Promise<{ plan: BuildPlan; previous: PreviousWarehouse }> {
   const compiled = compileProject(build.project, build)
