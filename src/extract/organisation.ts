@@ -10,8 +10,9 @@ import {
   type Stop,
 } from '../lib/errors.ts'
 import type { PlanReason } from '../lib/events.ts'
+import { openRedaction } from '../lib/secrets/redaction.ts'
 import { warner, type World } from '../lib/world.ts'
-import type { ApiClient } from '../client/index.ts'
+import { removePageBuffersExcept } from '../lake/layout.ts'
 import { intervalKey, type Ledger, type LedgerFile } from '../lake/ledger.ts'
 import {
   isSame,
@@ -19,13 +20,13 @@ import {
   rememberOrganisation,
   type KnownOrganisation,
 } from '../lake/organisations.ts'
-import { openRedaction } from '../lib/secrets/redaction.ts'
+import { DAY_TOTALS, isOfUsers, RESOURCES, type Resource } from '../lake/resources.ts'
 import { learnedSizes } from '../lake/state-file.ts'
+import type { ApiClient } from '../client/index.ts'
+import { Breaker, abortsRun, type FetchContext } from './context.ts'
 import type { EntitySelection } from './entities/context.ts'
 import { ownHooks } from './entities/hooks.ts'
 import { syncEntities } from './entities/sync.ts'
-import { IntervalRecorder } from './land/interval-recorder.ts'
-import { Breaker, abortsRun, type FetchContext } from './context.ts'
 import { fetchUsersDay, landingQueue, verifyPagesConsistent } from './fetch/users.ts'
 import { WindowFetcher } from './fetch/window.ts'
 import {
@@ -40,12 +41,11 @@ import {
   type Owners,
   ClockError,
 } from './identity.ts'
+import { IntervalRecorder } from './land/interval-recorder.ts'
 import type { LandingDatabase } from './land/raw-writer.ts'
 import { quarantineDamagedEntities } from './land/verify-versions.ts'
-import { removePageBuffersExcept } from '../lake/layout.ts'
 import { forgetImpossible, forgetMissing, openLedger, type OpenLedger } from './open-ledger.ts'
 import { daysOf, planSync, type DaySelection, type FetchTask } from './plan/sync-plan.ts'
-import { DAY_TOTALS, isOfUsers, RESOURCES, type Resource } from '../lake/resources.ts'
 import { spanOf, WindowSizes } from './plan/window-size.ts'
 
 export interface SyncOptions extends OrganisationOptions {

@@ -1,16 +1,16 @@
-import PQueue from 'p-queue'
 import { mkdir, rm } from 'node:fs/promises'
-import { ConnectionPool } from '../lib/connection-pool.ts'
-import { messageOf } from '../lib/errors.ts'
-import { processLimits } from '../lib/machine.ts'
-import { spillFolder } from '../lib/spill.ts'
 import { join } from 'node:path'
+import PQueue from 'p-queue'
+import { ConnectionPool } from '../lib/connection-pool.ts'
 import type { Day } from '../lib/days.ts'
 import { Database, listLiteral, literal, type Cell } from '../lib/duckdb.ts'
+import { messageOf } from '../lib/errors.ts'
+import { processLimits } from '../lib/machine.ts'
+import { statement, fill } from '../lib/package.ts'
+import { spillFolder } from '../lib/spill.ts'
 import { rawFolder } from '../lake/layout.ts'
 import { rowsSql } from '../lake/merged.ts'
 import { isAnalytics, ITEMS } from '../lake/resources.ts'
-import { statement, fill } from '../lib/package.ts'
 import {
   keysOf,
   NO_FIELDS,

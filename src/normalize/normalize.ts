@@ -129,7 +129,7 @@ async function writeMonths(planned: readonly Planned[], engine: BaseEngine): Pro
   const due = planned.filter(({ tasks }) => tasks.length > 0)
   const [first] = due
   if (first === undefined) return
-  const { options } = first
+  const { options } = first // all are of one data folder and one run
   const save = (): Promise<unknown> =>
     mapLimit(due, AT_ONCE, ({ options: { baseIn, orgId }, base }) =>
       writeBaseState(baseIn, orgId, base),

@@ -1,6 +1,46 @@
 import { createHash } from 'node:crypto'
+import { rm } from 'node:fs/promises'
 import { basename, join, relative } from 'node:path'
+import { dayOf } from '../lib/days.ts'
+import { Database, listLiteral } from '../lib/duckdb.ts'
+import { ExitCode, UsageError } from '../lib/errors.ts'
+import { collectGarbage } from '../lib/heap.ts'
+import { processLimits } from '../lib/machine.ts'
+import { fill, statement, version } from '../lib/package.ts'
+import { spillFolder } from '../lib/spill.ts'
+import { someOf } from '../lib/text.ts'
+import { warner } from '../lib/world.ts'
+import { seenByModels, writeIntervals } from '../lake/intervals.ts'
+import {
+  baseGlob,
+  foreignBase,
+  NO_ORGANISATION,
+  pastFolder,
+  warehousePath,
+  organisationsInLake,
+} from '../lake/layout.ts'
+import { knownOrganisations } from '../lake/ledger.ts'
+import { lastPlannedDay, readOrganisations } from '../lake/organisations.ts'
+import { intervalsOf, latestData, type PointInTime, dataAsOf } from '../lake/point-in-time.ts'
+import { forgetRollback } from '../lake/published.ts'
+import { quarantineBase } from '../lake/quarantine.ts'
 import type { Config } from '../config/config.ts'
+import { rebuildLedger } from '../extract/open-ledger.ts'
+import {
+  buildAndPublish,
+  type BuildResult,
+  planOfBuild,
+  type PlannedModel,
+} from '../model/build/build.ts'
+import { seedLines } from '../model/project/seeds.ts'
+import type { Project } from '../model/project/types.ts'
+import type { BuildOptions, SparkEngine } from '../model/shared/context.ts'
+import { writeRecord, type RunRow } from '../model/shared/meta.ts'
+import { statementsDigestOf } from '../normalize/base-entities.ts'
+import { BaseEngine } from '../normalize/batch.ts'
+import { baseContents } from '../normalize/state.ts'
+import { refusePast, rollBack } from '../serve/rollback.ts'
+import { openWarehouse } from '../serve/warehouse.ts'
 import {
   timed,
   type RunContext,
@@ -11,47 +51,7 @@ import {
   union,
   readProject,
 } from './run-context.ts'
-import {
-  buildAndPublish,
-  type BuildResult,
-  planOfBuild,
-  type PlannedModel,
-} from '../model/build/build.ts'
-import { seedLines } from '../model/project/seeds.ts'
-import type { BuildOptions, SparkEngine } from '../model/shared/context.ts'
-import type { Project } from '../model/project/types.ts'
-import { writeRecord, type RunRow } from '../model/shared/meta.ts'
-import { baseContents } from '../normalize/state.ts'
-import { statementsDigestOf } from '../normalize/base-entities.ts'
-import { openWarehouse } from '../serve/warehouse.ts'
-import { Database, listLiteral } from '../lib/duckdb.ts'
-import { collectGarbage } from '../lib/heap.ts'
-import { seenByModels, writeIntervals, type IntervalRow } from '../lake/intervals.ts'
-import {
-  baseGlob,
-  foreignBase,
-  NO_ORGANISATION,
-  pastFolder,
-  warehousePath,
-  organisationsInLake,
-} from '../lake/layout.ts'
-import { lastPlannedDay, readOrganisations } from '../lake/organisations.ts'
-import { quarantineBase } from '../lake/quarantine.ts'
-import { forgetRollback } from '../lake/published.ts'
-import { fill, statement, version } from '../lib/package.ts'
-import { someOf } from '../lib/text.ts'
-import { processLimits } from '../lib/machine.ts'
-import { spillFolder } from '../lib/spill.ts'
-import { intervalsOf, latestData, type PointInTime, dataAsOf } from '../lake/point-in-time.ts'
-import { warner } from '../lib/world.ts'
-import { rm } from 'node:fs/promises'
 import { landHooks, normalizeAll } from './sync.ts'
-import { dayOf } from '../lib/days.ts'
-import { ExitCode, UsageError } from '../lib/errors.ts'
-import { BaseEngine } from '../normalize/batch.ts'
-import { refusePast, rollBack } from '../serve/rollback.ts'
-import { knownOrganisations } from '../lake/ledger.ts'
-import { rebuildLedger } from '../extract/open-ledger.ts'
 
 /** The runs up to this one, which ends with `exitCode` if its warehouse is published. */
 export type RunsSoFar = (exitCode: ExitCode) => Promise<readonly RunRow[]>
@@ -177,15 +177,7 @@ export async function buildWarehouse(
   const { config } = context
   context.world.signal.throwIfAborted()
   const intervals = await writeKnownIntervals(context, orgIds, pointInTime)
-  for (const folder of await foreignBase(pointInTime.baseIn, inBase(orgIds))) {
-    if (basename(folder) === FORMER_NO_ORGANISATION) {
-      await rm(join(pointInTime.baseIn, folder), { recursive: true, force: true })
-      continue
-    }
-    const moved = await quarantineBase(pointInTime.baseIn, folder)
-    const warn = warner(context.world, 'damage')
-    warn(`${folder} belongs to no organisation in the ledger and was moved to ${moved}`)
-  }
+  await quarantineForeignBase(context, orgIds, pointInTime)
   const options = await buildOptions(context, project, orgIds, choice, pointInTime, intervals)
   const meta = async (database: Database): Promise<void> => {
     const runs = await choice.runs(choice.exitCode ?? ExitCode.complete)
@@ -205,13 +197,6 @@ export async function buildWarehouse(
   return result
 }
 
-/** The folder of `NO_ORGANISATION` in data folders of an earlier release; its files have no rows. */
-const FORMER_NO_ORGANISATION = 'org=%00'
-
-function inBase(orgIds: readonly string[]): readonly string[] {
-  return [NO_ORGANISATION, ...orgIds]
-}
-
 /** Writes the base entity `intervals`, and returns the digest of what models read of it. */
 async function writeKnownIntervals(
   context: RunContext,
@@ -219,25 +204,50 @@ async function writeKnownIntervals(
   pointInTime: PointInTime,
 ): Promise<string> {
   await using database = await Database.open(':memory:')
-  return await digestIntervals(context, orgIds, pointInTime, (rows) =>
-    writeIntervals(database, pointInTime.baseIn, rows),
-  )
+  return await digestIntervals(context, orgIds, pointInTime, database)
 }
 
-/** The digest of what models would read of the base entity `intervals` as it is now. */
+/**
+ * The digest of what models would read of the base entity `intervals` as it is now. Writes the
+ * entity if there is a `database` to write it with.
+ */
 async function digestIntervals(
   { config }: RunContext,
   orgIds: readonly string[],
   pointInTime: PointInTime,
-  each: (rows: readonly IntervalRow[]) => Promise<void> = () => Promise.resolve(),
+  database?: Database,
 ): Promise<string> {
   const known = await readOrganisations(config.dataFolder)
   const digest = createHash('sha256')
   for await (const rows of intervalsOf(pointInTime, orgIds, (id) => lastPlannedDay(known, id))) {
-    await each(rows)
+    if (database !== undefined) await writeIntervals(database, pointInTime.baseIn, rows)
     digest.update(seenByModels(rows))
   }
   return digest.digest('hex')
+}
+
+/** Base of organisations that no ledger names would be read by the models: it leaves `lake/base`. */
+async function quarantineForeignBase(
+  { world }: RunContext,
+  orgIds: readonly string[],
+  { baseIn }: PointInTime,
+): Promise<void> {
+  const warn = warner(world, 'damage')
+  for (const folder of await foreignBase(baseIn, inBase(orgIds))) {
+    if (basename(folder) === FORMER_NO_ORGANISATION) {
+      await rm(join(baseIn, folder), { recursive: true, force: true })
+      continue
+    }
+    const moved = await quarantineBase(baseIn, folder)
+    warn(`${folder} belongs to no organisation in the ledger and was moved to ${moved}`)
+  }
+}
+
+/** The folder of `NO_ORGANISATION` in data folders of an earlier release; its files have no rows. */
+const FORMER_NO_ORGANISATION = 'org=%00'
+
+function inBase(orgIds: readonly string[]): readonly string[] {
+  return [NO_ORGANISATION, ...orgIds]
 }
 
 /** The options of a build, without what it writes to `meta`. */

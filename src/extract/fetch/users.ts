@@ -2,6 +2,9 @@ import { Background, mapLimit } from '../../lib/concurrency.ts'
 import type { Day } from '../../lib/days.ts'
 import { messageOf } from '../../lib/errors.ts'
 import { grouped } from '../../lib/grouped.ts'
+import { bufferPath } from '../../lake/layout.ts'
+import { intervalKey, type Interval, type Ledger } from '../../lake/ledger.ts'
+import { DAY_TOTALS, type Resource } from '../../lake/resources.ts'
 import {
   ApiError,
   contradiction,
@@ -13,13 +16,6 @@ import {
   type ServedRow,
   type UsersPage,
 } from '../../client/index.ts'
-import { intervalKey, type Interval, type Ledger } from '../../lake/ledger.ts'
-import type { LandedDay } from '../land/interval-recorder.ts'
-import { landDays } from '../land/raw-writer.ts'
-import type { ServedDay } from '../land/row-lines.ts'
-import { bufferPath } from '../../lake/layout.ts'
-import { landedPages, pageInLake, writePageSums, type PageSums } from '../land/known-pages.ts'
-import { PageBuffer } from '../land/page-buffer.ts'
 import {
   dayOfRow,
   nowThere,
@@ -29,7 +25,11 @@ import {
   abortsRun,
   isForbidden,
 } from '../context.ts'
-import { DAY_TOTALS, type Resource } from '../../lake/resources.ts'
+import type { LandedDay } from '../land/interval-recorder.ts'
+import { landedPages, pageInLake, writePageSums, type PageSums } from '../land/known-pages.ts'
+import { PageBuffer } from '../land/page-buffer.ts'
+import { landDays } from '../land/raw-writer.ts'
+import type { ServedDay } from '../land/row-lines.ts'
 import { WindowFetcher } from './window.ts'
 
 /** One day of users in progress. */
@@ -157,7 +157,7 @@ async function requestPages(context: FetchContext, pagination: Pagination): Prom
   const { resource, day, buffer, users } = pagination
   const id = idOf(context, pagination)
   const range = { first: day, last: day }
-  const witness = totalsVersion(context.ledger, day)
+  const witness = totalsVersion(context.ledger, day) // see `verifyPagesConsistent`
   const requestPage = async (query: AnalyticsQuery): Promise<UsersPage> => {
     const known = pagination.landedPages?.pages[buffer.pages]
     return ownAnswer(context, await context.client.page(resource.endpoint, query, known))

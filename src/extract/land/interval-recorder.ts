@@ -71,7 +71,7 @@ export class IntervalRecorder {
   }
 
   hasLanded(resource: string): boolean {
-    return this.#of(resource).some(({ file }) => file !== null)
+    return this.#intervalsOf(resource).some(({ file }) => file !== null)
   }
 
   /** Calls `report` with each month of these days once all of them have landed or failed. */
@@ -87,7 +87,7 @@ export class IntervalRecorder {
   }
 
   async landed(resource: string, landed: readonly LandedDay[]): Promise<void> {
-    await this.#ledger.record(landed.map((each) => this.#intervalOf(resource, each)))
+    await this.#ledger.record(landed.map((each) => this.#intervalOfLanded(resource, each)))
     for (const { day, isNew, content, rowCount = content.count } of landed) {
       const outcome = content.count === 0 ? 'empty' : 'landed'
       this.#finished(resource, day, isNew ? outcome : 'unchanged', rowCount)
@@ -131,7 +131,7 @@ export class IntervalRecorder {
    * recheck of an old day failed is only known at the end of the requests (`endRefusals`).
    */
   async failed(resource: string, days: readonly Day[], error: unknown): Promise<void> {
-    const known = days.map((day) => this.#known(resource, day))
+    const known = days.map((day) => this.#knownOrNew(resource, day))
     const { plannedAt, isForced } = this.#confirmation
     const isRefusal = error instanceof ApiError && REFUSALS.includes(error.status)
     const mayBeGone = ({ day, fetchedAt }: Interval): boolean =>
@@ -151,10 +151,10 @@ export class IntervalRecorder {
     const hasLanded = (resource: string, day: Day): boolean =>
       this.#outcomes.get(intervalKey(resource, day)) === 'landed'
     for (const { resource, days, error } of this.#refusals.splice(0)) {
-      const isAnswered = this.#of(resource).some(({ day }) => hasLanded(resource, day))
+      const isAnswered = this.#intervalsOf(resource).some(({ day }) => hasLanded(resource, day))
       // another request may have been answered since
       const open = days.filter((day) => !hasLanded(resource, day))
-      const known = open.map((day) => this.#known(resource, day))
+      const known = open.map((day) => this.#knownOrNew(resource, day))
       if (isAnswered) await this.#kept(resource, known, error)
       else await this.#failed(resource, known, error)
     }
@@ -171,7 +171,7 @@ export class IntervalRecorder {
         day,
         ...why,
       })
-      this.#ended(resource, day, 'failed')
+      this.#noteOutcome(resource, day, 'failed')
     }
   }
 
@@ -191,24 +191,24 @@ export class IntervalRecorder {
 
   /** Records a resource that was never granted; the night does not count as failed. */
   async forbidden(resource: string, day: Day, error: unknown): Promise<void> {
-    await this.#ledger.record([afterFailure(this.#known(resource, day), error)])
+    await this.#ledger.record([afterFailure(this.#knownOrNew(resource, day), error)])
   }
 
   /** Forgets the failed days of a resource: a later day contains what they lacked. */
   async recovered(resource: string): Promise<void> {
-    const failed = this.#of(resource).filter(({ status }) => status === 'failed')
+    const failed = this.#intervalsOf(resource).filter(({ status }) => status === 'failed')
     if (failed.length > 0) await this.#ledger.forget(failed)
   }
 
-  #of(resource: string): Interval[] {
+  #intervalsOf(resource: string): Interval[] {
     return [...this.#ledger.intervals.values()].filter((interval) => interval.resource === resource)
   }
 
-  #known(resource: string, day: Day): Interval {
+  #knownOrNew(resource: string, day: Day): Interval {
     return this.interval(resource, day) ?? { resource, day, ...NEVER_LANDED }
   }
 
-  #intervalOf(resource: string, landed: LandedDay): Interval {
+  #intervalOfLanded(resource: string, landed: LandedDay): Interval {
     const { day, content, versions, file, sha256, witness = null } = landed
     const { digest, count, last } = content
     return {
@@ -218,7 +218,7 @@ export class IntervalRecorder {
       fetchedAt: last.fetchedAt,
       rowCount: landed.rowCount ?? count,
       versions,
-      attempts: this.#known(resource, day).attempts + 1,
+      attempts: this.#knownOrNew(resource, day).attempts + 1,
       requestId: last.requestId,
       file,
       sha256,
@@ -231,10 +231,10 @@ export class IntervalRecorder {
   #finished(resource: string, day: Day, outcome: IntervalOutcome, rows: number): void {
     const what = { orgId: this.#ledger.orgId, resource, day, outcome, rows }
     this.#world.emit({ type: 'interval.finished', ...what })
-    this.#ended(resource, day, 'landed')
+    this.#noteOutcome(resource, day, 'landed')
   }
 
-  #ended(resource: string, day: Day, outcome: 'landed' | 'failed'): void {
+  #noteOutcome(resource: string, day: Day, outcome: 'landed' | 'failed'): void {
     const key = intervalKey(resource, day)
     this.#outcomes.set(key, outcome)
     const missing = this.#missing.get(monthOf(day))

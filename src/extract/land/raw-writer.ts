@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
-import type { Day } from '../../lib/days.ts'
 import { allOrThrow } from '../../lib/concurrency.ts'
 import { ConnectionPool } from '../../lib/connection-pool.ts'
+import type { Day } from '../../lib/days.ts'
 import { listLiteral, literal, Database } from '../../lib/duckdb.ts'
 import { AppError } from '../../lib/errors.ts'
 import { temporaryPath, putInPlace, removeFile, syncedSums } from '../../lib/files.ts'
@@ -24,6 +24,9 @@ import { intervalKey, type Ledger, isSettled, type Interval } from '../../lake/l
 import { sha256AsLanded } from '../../lake/merged.ts'
 import { quarantine } from '../../lake/quarantine.ts'
 import { versionsIn, readRows } from '../../lake/raw-days.ts'
+import type { Resource } from '../../lake/resources.ts'
+import { fieldOf } from '../../client/index.ts'
+import type { IntervalRecorder, LandedDay, VolumeAnomaly } from './interval-recorder.ts'
 import {
   type DayContent,
   writeLines,
@@ -32,9 +35,6 @@ import {
   type ServedDay,
 } from './row-lines.ts'
 import { damageOfVersion } from './verify-versions.ts'
-import { fieldOf } from '../../client/index.ts'
-import type { IntervalRecorder, LandedDay, VolumeAnomaly } from './interval-recorder.ts'
-import type { Resource } from '../../lake/resources.ts'
 
 /** The lake of one organisation, and the database that reads and writes it. */
 export interface Lake {

@@ -1,16 +1,18 @@
 import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { publishFile } from '../../lake/published.ts'
 import { Database } from '../../lib/duckdb.ts'
 import { AppError, UsageError } from '../../lib/errors.ts'
-import { warner } from '../../lib/world.ts'
 import { removeFile, removeTemporariesOf, temporaryPath } from '../../lib/files.ts'
+import { warner } from '../../lib/world.ts'
+import { publishFile } from '../../lake/published.ts'
 import { writeArtifacts } from '../artifacts/write.ts'
-import { executePlan, snapshotsOf, type ExecutedPlan } from './execute.ts'
 import { failedChecks } from '../checks/run.ts'
 import { compileProject } from '../project/compile.ts'
 import { throwIfAny } from '../project/errors.ts'
+import type { RunningBuild, BuildOptions, Outcome, BuildPlan, NodePlan } from '../shared/context.ts'
 import type { Contents } from '../shared/meta.ts'
+import { planBuild, refreshed } from './build-plan.ts'
+import { executePlan, snapshotsOf, type ExecutedPlan } from './execute.ts'
 import {
   forgetFailed,
   keepFailed,
@@ -19,8 +21,6 @@ import {
   recordFailed,
   type PreviousWarehouse,
 } from './previous-warehouse.ts'
-import type { RunningBuild, BuildOptions, Outcome, BuildPlan, NodePlan } from '../shared/context.ts'
-import { planBuild, refreshed } from './build-plan.ts'
 
 export type BuildResult = Pick<ExecutedPlan, 'models' | 'checks' | 'freshness'>
 

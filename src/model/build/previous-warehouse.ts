@@ -67,19 +67,19 @@ export async function openPrevious(
   const { target, fullRefresh, retry, warn, spark } = build
   const engine = (db: Database): Promise<string> => engineOf(db, spark)
   const lacking = await findLacking(build, snapshots)
-  // undefined if only the digest can tell
-  const unfit = await inspectPublished(target)
-  const mayContinue = unfit === undefined && !retry && (isPartial(build) || !fullRefresh)
-  const isCopied = mayContinue || (lacking.size > 0 && unfit?.state !== 'absent')
+  // a verdict that needs no digest: absent, or visibly changed
+  const early = await inspectPublished(target)
+  const mayContinue = early === undefined && !retry && (isPartial(build) || !fullRefresh)
+  const isCopied = mayContinue || (lacking.size > 0 && early?.state !== 'absent')
   const copied = isCopied ? await makeWorkingCopy(target, target).catch(asError) : undefined
   const fault = copied instanceof Error ? diskFault(copied) : undefined
   if (fault !== undefined) throw fault // the reason does not concern the published file
   let path: string | null = null
   try {
-    const verdict = unfit ?? (await verdictOn(copied, target))
+    const verdict = early ?? (await verdictOn(copied, target))
     if (verdict.state === 'changed' && !isPartial(build)) warn(changed(target, verdict.reason))
     const published = verdict.state === 'published' ? verdict.record : null
-    if (verdict.state !== 'absent') await adopt(build, lacking, copied, published !== null)
+    if (verdict.state !== 'absent') await adoptHistories(build, lacking, copied, published !== null)
     if (retry) {
       const failed = await openFailed(build, target)
       const state = await readPublishedState(failed.path, engine)
@@ -131,7 +131,7 @@ function verdictOn(copied: Copied, target: string): Promise<Verdict> {
  *
  * @throws AppError if there is no other source for a history that had versions.
  */
-async function adopt(
+async function adoptHistories(
   build: RunningBuild,
   lacking: ReadonlyMap<ModelNode, Lack>,
   copied: Copied,

@@ -48,7 +48,7 @@ export async function materialize(
   const { name } = node
   const startedAt = now()
   try {
-    const intervals = await make(context, node, action)
+    const intervals = await createOrUpdate(context, node, action)
     if (action !== 'reuse') {
       const columns = await compareColumns(context, node)
       await refuseInfinite(db, node, columns, action === 'update')
@@ -68,7 +68,7 @@ export async function materialize(
 }
 
 /** Returns the number of replaced intervals of an incremental model that is not created. */
-async function make(
+async function createOrUpdate(
   { db, now }: BuildContext,
   node: ModelNode,
   action: NodePlan['action'],
