@@ -108,7 +108,7 @@ async function buildIfLanded(
   context: RunContext,
   orgIds: readonly string[],
   options: BuildChoice,
-  { missing, project }: BaseAndProject,
+  { missing, project }: Awaited<ReturnType<typeof normalizeAndRead>>,
 ): Promise<StageResult> {
   const outcome = downgradeToPartial(missing, { exitCode: ExitCode.complete, problems: [] })
   if (!(await hasLanded(context.config.dataFolder, orgIds))) {
@@ -136,21 +136,17 @@ async function buildPast(
   return { exitCode: ExitCode.complete, problems: [] }
 }
 
-/** The input of the models. */
-export interface BaseAndProject {
-  /** Days that are missing because of damaged files. */
-  readonly missing: number
-  readonly project: Project
-}
-
-/** Makes base and reads the project concurrently: one uses DuckDB, the other this thread. */
+/**
+ * Makes base and reads the project concurrently: one uses DuckDB, the other this thread. `missing`:
+ * how many days are missing because of damaged files.
+ */
 export async function normalizeAndRead(
   context: RunContext,
   pointInTime: PointInTime = latestData(context.config.dataFolder),
-): Promise<BaseAndProject> {
+): Promise<{ missing: number; project: Project }> {
   const reading = readProject(context)
   await using engine = new BaseEngine(context.config.dataFolder)
-  const missing = await normalizeAll(context, pointInTime, { engine })
+  const missing = await normalizeAll(context, pointInTime, engine)
   return { missing, project: await reading }
 }
 

@@ -14,22 +14,16 @@ import { normalize, openBase } from '../normalize/normalize.ts'
 import type { BaseFiles } from '../normalize/state.ts'
 import { type RunContext } from './run-context.ts'
 
-/** What makes base: its database, and what is known of the files. */
-export interface BaseWork {
-  readonly engine: BaseEngine
-  /** The base files that an organisation has. Absent: its folder is read. */
-  readonly base?: (orgId: string) => Promise<BaseFiles>
-}
-
 /**
  * Writes base while requests are pending, so that little is left at the end: verifies base files by
  * CRC-32, and writes those of each month once all of its missing days have landed or failed.
  * Entities other than analytics, and days that a recheck changed, follow afterwards by the same plan.
  * With more organisations than are asked at once, all follow afterwards: then they share statements.
  */
-export class EarlyBase implements SyncListeners, BaseWork, AsyncDisposable {
+export class EarlyBase implements SyncListeners, AsyncDisposable {
   readonly engine: BaseEngine
   readonly #context: RunContext
+  readonly #pointInTime: PointInTime
   readonly #whileWaiting: () => void
   /** False: everything is written afterwards. */
   readonly #isEarly: boolean
@@ -46,6 +40,7 @@ export class EarlyBase implements SyncListeners, BaseWork, AsyncDisposable {
   /** `organisations`: how many are requested in this run. */
   constructor(context: RunContext, organisations: number, whileWaiting: () => void) {
     this.#context = context
+    this.#pointInTime = latestData(context.config.dataFolder)
     this.#whileWaiting = whileWaiting
     this.#isEarly = organisations <= context.config.organisationsAtOnce
     this.engine = new BaseEngine(context.config.dataFolder)
@@ -72,37 +67,35 @@ export class EarlyBase implements SyncListeners, BaseWork, AsyncDisposable {
     await this.engine[Symbol.asyncDispose]()
   }
 
-  /** The base files of an organisation as they are now. The caller owns them: no copy is kept. */
-  readonly base = async (orgId: string): Promise<BaseFiles> => {
+  /** The base files of an organisation as they are now. The caller keeps them up to date from here on. */
+  async base(orgId: string): Promise<BaseFiles> {
     const known = this.#bases.get(orgId)
     this.#bases.delete(orgId)
     return (await known) ?? this.#open(orgId)
   }
 
   async #open(orgId: string): Promise<BaseFiles> {
-    const pointInTime = latestData(this.#context.config.dataFolder)
-    return this.#queue.add(() => openBase(baseOptions(this.#context, pointInTime, orgId)))
+    return this.#queue.add(() => openBase(baseOptions(this.#context, this.#pointInTime, orgId)))
   }
 
-  async #write(orgId: string, known: Ledger): Promise<BaseFiles> {
+  async #write(orgId: string, ledger: Ledger): Promise<BaseFiles> {
     const files = await this.base(orgId)
-    await this.#queue.add(() => this.#writeNow(orgId, known, files))
+    await this.#queue.add(() => this.#writeNow(orgId, ledger, files))
     return files
   }
 
   /** Does nothing if a raw file is damaged: only the holder of the ledger may quarantine it. */
-  async #writeNow(orgId: string, known: Ledger, base: BaseFiles): Promise<void> {
+  async #writeNow(orgId: string, current: Ledger, base: BaseFiles): Promise<void> {
     this.#waiting.delete(orgId)
     const onlyMonths = new Set(this.#completeMonths.get(orgId))
     const { config, world } = this.#context
     if (world.signal.aborted) return
-    const pointInTime = latestData(config.dataFolder)
-    const ledger = new Map(known) // as it is now: more lands while this works
+    const ledger = new Map(current) // as it is now: more lands while this works
     const findDamaged = async (raw: readonly RawFile[]): Promise<null | []> => {
       const damaged = await damagedFiles(config.dataFolder, orgId, raw, ledger)
       return damaged.length > 0 ? null : []
     }
-    const options = baseOptions(this.#context, pointInTime, orgId)
+    const options = baseOptions(this.#context, this.#pointInTime, orgId)
     await normalize(
       [{ options: { ...options, ledger, onlyMonths, findDamaged }, base }],
       this.engine,

@@ -30,8 +30,9 @@ import {
   type SyncOptions,
 } from '../extract/organisation.ts'
 import type { DaySelection } from '../extract/plan/sync-plan.ts'
+import type { BaseEngine } from '../normalize/batch.ts'
 import { normalize, type BaseOf } from '../normalize/normalize.ts'
-import { baseOptions, EarlyBase, type BaseWork } from './early-base.ts'
+import { baseOptions, EarlyBase } from './early-base.ts'
 import { outcomeOf, type OrganisationResult, type SyncOutcome } from './outcome.ts'
 import { downgradeToPartial, timed, type RunContext, reconcileLedgers } from './run-context.ts'
 
@@ -55,7 +56,10 @@ export async function landAndNormalize(
   const landed = await landOrganisations(context, selection, earlyBase)
   if (!landed.hasNews || context.world.signal.aborted) return landed
   const pointInTime = latestData(context.config.dataFolder)
-  return downgradeToPartial(await normalizeAll(context, pointInTime, earlyBase), landed)
+  return downgradeToPartial(
+    await normalizeAll(context, pointInTime, earlyBase.engine, earlyBase),
+    landed,
+  )
 }
 
 /** Source → raw, several organisations at a time. */
@@ -182,17 +186,19 @@ async function syncOne(
 
 /**
  * Raw → base, every organisation: the next one begins while statements of others run. After a
- * signal, nothing more is begun. Returns how many days are missing because of damaged files.
+ * signal, nothing more is begun. `early`: what was written before. Returns how many days are missing
+ * because of damaged files.
  */
 export async function normalizeAll(
   context: RunContext,
   pointInTime: PointInTime,
-  { engine, base }: BaseWork,
+  engine: BaseEngine,
+  early?: EarlyBase,
 ): Promise<number> {
   const { config } = context
   let missing = 0
   await timed(context, 'normalize', async () => {
-    const organisation = async (orgId: string): Promise<BaseOf> => {
+    const baseOf = async (orgId: string): Promise<BaseOf> => {
       const options = baseOptions(context, pointInTime, orgId)
       const ledger = await pointInTime.ledgerOf(orgId)
       const findDamaged = async (files: readonly RawFile[]): Promise<readonly RawFile[]> => {
@@ -202,13 +208,12 @@ export async function normalizeAll(
         missing += damaged.length
         return damaged
       }
-      const all = { ...options, ledger, findDamaged }
-      return { options: all, base: await base?.(orgId) }
+      return { options: { ...options, ledger, findDamaged }, base: await early?.base(orgId) }
     }
     const orgIds = [NO_ORGANISATION, ...(await knownOrganisations(config.dataFolder))]
     await mapLimit(inChunks(orgIds, ORGANISATIONS_TOGETHER), CHUNKS_AT_ONCE, async (some) => {
       if (context.world.signal.aborted) return
-      await normalize(await mapLimit(some, 1, organisation), engine)
+      await normalize(await mapLimit(some, 1, baseOf), engine)
     })
     await rm(spillFolder(config.dataFolder), { recursive: true, force: true })
   })
