@@ -74,7 +74,7 @@ export type UsersPage = AnswerMetadata & Omit<SummedEnvelope, 'rest'>
 
 /** Takes the rows of one answer while it comes. */
 export interface RowTaker {
-  /** Called before the first row, and again if the answer was cut off: rows taken so far are void. */
+  /** Called before the first row, and again if the answer was cut off: rows so far do not count. */
   readonly begin: (origin: AnswerOrigin) => void
   /** Whether `row` is to be called with the row of this JSON text. Other rows are not parsed. */
   readonly isWanted: (text: string) => boolean
@@ -233,6 +233,7 @@ export class ApiClient {
     return objectsOf<T>(answer.rows, answer)
   }
 
+  /** Sends a call whose answer is held in memory; `slice` cuts its text into rows. */
   #askWhole<T extends Pick<Envelope, 'rest'>>(
     call: Call,
     slice: (text: string) => T,
@@ -273,7 +274,7 @@ function rangeOf(options: DateRangeOptions): DayRange {
 
 /**
  * Pages of `/users` until the server says that there are no more. Only `has_more`
- * ends the pagination; a repeated cursor is an error, and its page is not handed on.
+ * ends the pagination; a repeated cursor is an error, and its page is not returned.
  * `followed`: the cursors of an interrupted pagination, in order; it continues with the
  * last one.
  *

@@ -63,14 +63,14 @@ export function ownAnswer<T extends AnswerMetadata>({ servedAs }: FetchContext, 
 }
 
 /** Milliseconds since the epoch, by the platform's clock. */
-export function nowThere({ world, skewMs }: LandingContext): number {
+export function platformNow({ world, skewMs }: LandingContext): number {
   return world.now() + skewMs
 }
 
 /** Where the rows of an answer come from. */
 export function originOf(context: LandingContext, answer: AnswerOrigin, page = 1): PageOrigin {
   const { request, requestId } = answer
-  return { page, fetchedAt: nowThere(context), request, requestId, runId: context.runId }
+  return { page, fetchedAt: platformNow(context), request, requestId, runId: context.runId }
 }
 
 /** @throws ContradictionError when the row has no day, or one that was not asked for. */

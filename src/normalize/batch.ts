@@ -236,7 +236,7 @@ export interface Worker {
 /** The database in which base is made, for one organisation after another. Dispose of it. */
 export class BaseEngine extends ConnectionPool<Worker> {
   readonly #folder: string
-  readonly #roomy = new PQueue({ concurrency: 1 })
+  readonly #oneAtATime = new PQueue({ concurrency: 1 })
 
   constructor(dataFolder: string) {
     const folder = join(spillFolder(dataFolder), 'base')
@@ -261,8 +261,8 @@ export class BaseEngine extends ConnectionPool<Worker> {
   }
 
   /** The same as `use`, repeated with memory for huge rows if there is too little. One at a time. */
-  useWithRoom<T>(work: (worker: Worker) => Promise<T>): Promise<T> {
-    return this.#roomy.add(() =>
+  useWithMoreMemory<T>(work: (worker: Worker) => Promise<T>): Promise<T> {
+    return this.#oneAtATime.add(() =>
       this.use(async (worker) => {
         try {
           return await work(worker)

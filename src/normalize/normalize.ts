@@ -148,7 +148,7 @@ async function writeMonths(planned: readonly Planned[], engine: BaseEngine): Pro
       engine.use((worker) => writeGroup(options, worker, group)).catch(() => failed.push(group))
     await allOrThrow((await groupsOf(options.dataFolder, months)).map(write))
     for (const month of failed.flat())
-      await engine.useWithRoom((worker) => writeGroup(options, worker, [month]))
+      await engine.useWithMoreMemory((worker) => writeGroup(options, worker, [month]))
   } finally {
     await save()
   }

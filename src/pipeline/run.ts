@@ -12,7 +12,7 @@ export async function run(
   selection: SyncSelection,
   runs: RunsSoFar,
 ): Promise<SyncOutcome> {
-  let reading: Promise<Project> | undefined
+  let reading: Promise<Project> | undefined // begun while the platform answers
   const outcome = await landAndNormalize(context, selection, () => {
     reading ??= readProject(context)
   })

@@ -111,7 +111,7 @@ it('the memory limit for huge rows ends with the work, also if it fails', async 
     (await database.table("select current_setting('memory_limit')")).rows[0]?.[0]
   const before = await engine.use(limitOf)
   const limits: unknown[] = []
-  const failing = engine.useWithRoom(async (worker) => {
+  const failing = engine.useWithMoreMemory(async (worker) => {
     limits.push(await limitOf(worker))
     throw new Error('Out of Memory')
   })

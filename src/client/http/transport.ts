@@ -192,7 +192,7 @@ export class Transport {
 
   /**
    * The body as it comes. Reports the request as finished when the body has ended or is abandoned;
-   * if it breaks off, only the governor hears of it.
+   * if it breaks off, only the governor is informed.
    */
   async *#watched(
     call: Call,

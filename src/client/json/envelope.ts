@@ -259,7 +259,7 @@ export class RowScanner {
   }
 
   #advance(text: string, at: number, rows: string[]): number {
-    if (this.#open !== null) return this.#goOn(this.#open, text, at, rows)
+    if (this.#open !== null) return this.#continueValue(this.#open, text, at, rows)
     return isSpace(text.charCodeAt(at)) ? at + 1 : this.#step(text, at)
   }
 
@@ -268,7 +268,7 @@ export class RowScanner {
     const sign = text.charAt(at)
     const isWholeArray = this.#rowsAt === 'array'
     if (isWholeArray ? this.#place === 'root' : this.#isAtRowsValue) {
-      // JSON.parse would take the last of repeated names, but the rows of the first were handed on
+      // JSON.parse would take the last of repeated names, but the rows of the first were returned
       if (this.#areRowsMet) throw new SyntaxError(`the answer has '${this.#name}' twice`)
       if (sign !== '[') throw this.#noRows()
       this.#areRowsMet = true
@@ -301,16 +301,16 @@ export class RowScanner {
   }
 
   /** Continues a value. Returns the index after it, or after the piece. */
-  #goOn(value: Begun, text: string, at: number, rows: string[]): number {
+  #continueValue(value: Begun, text: string, at: number, rows: string[]): number {
     const end = value.isScalar ? scalarEnd(text, at) : valueEnd(value, text, at)
     value.text += text.slice(at, end < 0 ? text.length : end)
     if (end < 0) return text.length
     this.#open = null
-    this.#took(value.text, rows)
+    this.#valueEnded(value.text, rows)
     return end
   }
 
-  #took(text: string, rows: string[]): void {
+  #valueEnded(text: string, rows: string[]): void {
     if (this.#place.startsWith('row')) {
       rows.push(text)
       this.#place = 'comma or end of rows'

@@ -89,7 +89,7 @@ export class Governor {
         this.#checkTime()
         const sentAt = this.#world.now()
         this.#pacer.sent(sentAt)
-        this.#concurrency.sent(this.#pacer.flying)
+        this.#concurrency.sent(this.#pacer.inFlight)
         this.#keepPace()
         return request(sentAt)
       },
@@ -107,11 +107,11 @@ export class Governor {
   answered({ health, hold, ...outcome }: Outcome): void {
     const now = this.#world.now()
     const { resumeAt } = this.#pacer
-    const heard = { sentAt: outcome.sentAt, now, quotas: quotasIn(outcome.headers, now) }
+    const observed = { sentAt: outcome.sentAt, now, quotas: quotasIn(outcome.headers, now) }
     if (hold !== undefined) this.#pacer.hold(hold.waitMs, now)
-    if (health === 'refused') this.#pacer.refused(heard)
+    if (health === 'refused') this.#pacer.refused(observed)
     else {
-      this.#pacer.passed(heard)
+      this.#pacer.passed(observed)
       this.#concurrency.answered({ ...outcome, health, now })
     }
     // after a refusal one request goes ahead, and the others when it has passed
@@ -167,7 +167,7 @@ export class Governor {
   /** True if the run ends before the next request may be sent. An answer that is still to come may shorten the wait. */
   #isPointless(wait: number): boolean {
     const now = this.#world.now()
-    if (now + wait <= this.#deadline || this.#pacer.flying > 0) return false
+    if (now + wait <= this.#deadline || this.#pacer.inFlight > 0) return false
     this.#deferral ??= tooLong(wait, 'its quota is used up')
     return true
   }

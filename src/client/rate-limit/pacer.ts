@@ -56,7 +56,7 @@ export class Pacer {
   #quota: QuotaPacer | undefined
   /** Requests that were answered and not refused. */
   #passed = 0
-  #flying = 0
+  #inFlight = 0
   /** When the last request was due. */
   #turnAt: number
   #resumeAt: number
@@ -80,8 +80,8 @@ export class Pacer {
     this.#level = { tokens: limit?.burst ?? 0, at: now }
   }
 
-  get flying(): number {
-    return this.#flying
+  get inFlight(): number {
+    return this.#inFlight
   }
 
   /** No request may be sent before this time, because an answer said so. */
@@ -97,7 +97,7 @@ export class Pacer {
   /** Milliseconds until the next request may be sent; 0 when it may be now. */
   wait(now: number): number {
     if (now < this.#resumeAt) return this.#resumeAt - now
-    const stated = this.#quota === undefined ? 0 : quotaWait(this.#quota, this.#flying, now)
+    const stated = this.#quota === undefined ? 0 : quotaWait(this.#quota, this.#inFlight, now)
     const gap = 1000 / this.#rateAt(now)
     return Math.max(stated, Math.min(gap, Math.max(0, this.#turnAt + gap - now)))
   }
@@ -113,7 +113,7 @@ export class Pacer {
     this.#turnAt = Math.min(turn, now)
     this.#level = { tokens: this.#tokensAt(now) - 1, at: now }
     this.#sent.push({ at: now, isRefused: undefined })
-    this.#flying += 1
+    this.#inFlight += 1
   }
 
   /**
@@ -198,7 +198,7 @@ export class Pacer {
 
   /** `isRefused`: undefined if the answer says nothing about the limit. */
   #answered(sentAt: number, isRefused: boolean | undefined): void {
-    this.#flying = Math.max(0, this.#flying - 1)
+    this.#inFlight = Math.max(0, this.#inFlight - 1)
     const index = this.#sent.findIndex((each) => each.at === sentAt && each.isRefused === undefined)
     const known = isRefused === undefined ? [] : [{ at: sentAt, isRefused }]
     if (index >= 0) this.#sent.splice(index, 1, ...known)
@@ -210,7 +210,7 @@ export class Pacer {
     const limit = this.#limit
     return Math.min(
       this.#most,
-      quota === undefined ? Infinity : quotaRate(quota, this.#flying, now),
+      quota === undefined ? Infinity : quotaRate(quota, this.#inFlight, now),
       limit === undefined ? Infinity : limitRate(limit, this.#tokensAt(now), now),
     )
   }

@@ -13,7 +13,7 @@ import { AppError } from '../../lib/errors.ts'
 import { fill, statement } from '../../lib/package.ts'
 import type { Redaction } from '../../lib/secrets/redaction.ts'
 import type { Warn } from '../../lib/world.ts'
-import { nowThere, type FetchContext, type LandingContext, originOf } from '../context.ts'
+import { platformNow, type FetchContext, type LandingContext, originOf } from '../context.ts'
 import { landVersions, type Lake } from '../land/raw-writer.ts'
 import { contentOf } from '../land/row-lines.ts'
 
@@ -45,7 +45,7 @@ export interface EntityContext extends EntityLandingContext, FetchContext {
 
 /** The current UTC day at the platform: items fetched now are stored under it. */
 export function today(context: LandingContext): Day {
-  return dayOf(nowThere(context))
+  return dayOf(platformNow(context))
 }
 
 /** Returns the key that identifies a row within its day. */

@@ -1,6 +1,6 @@
 import { fieldOf, RefusedError } from '../../client/index.ts'
 import { isObject } from '../../lib/json.ts'
-import { nowThere, abortsRun, isNotGranted } from '../context.ts'
+import { platformNow, abortsRun, isNotGranted } from '../context.ts'
 import { type EntityContext, today, Answers, pathOf } from './context.ts'
 import {
   allSeen,
@@ -41,7 +41,7 @@ export async function fetchSessions(
   // of messages only the last update tells when they go
   const mayGo = resource === 'sessions' || seen.size > 0
   const days = mayGo ? await retentionDays(context) : null
-  const isRemovedSoon = removedSoon(days, seen, nowThere(context))
+  const isRemovedSoon = removedSoon(days, seen, platformNow(context))
   const rule: DueRule = { seen, isGivenUp: requests.isGivenUp, isRemovedSoon }
   const requested = new Set<string>()
   let round = await candidatesToAsk(context, resource, named, rule)

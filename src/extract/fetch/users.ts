@@ -18,7 +18,7 @@ import {
 } from '../../client/index.ts'
 import {
   dayOfRow,
-  nowThere,
+  platformNow,
   originOf,
   ownAnswer,
   type FetchContext,
@@ -103,7 +103,7 @@ async function openPagination(
   if (first === undefined || buffer.hasKnownPages)
     pagination.landedPages = await landedPages(context, resource.name, day)
   if (first === undefined) return pagination
-  const age = nowThere(context) - first.origin.fetchedAt
+  const age = platformNow(context) - first.origin.fetchedAt
   const landed = pagination.landedPages?.pages
   const isAsLanded = buffer.sums.every(({ sha256 }, page) => sha256 === landed?.[page]?.sha256)
   if (Math.abs(age) > MAX_AGE_MS || (buffer.hasKnownPages && !isAsLanded)) startAgain(pagination)

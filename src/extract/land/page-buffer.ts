@@ -40,7 +40,7 @@ export class PageBuffer {
   #bytes = 0
   #crc = 0
   /** One block of memory for the text of every page. */
-  #room = Buffer.alloc(0)
+  #memory = Buffer.alloc(0)
 
   private constructor(path: string) {
     this.#path = path
@@ -152,8 +152,8 @@ export class PageBuffer {
     const head = `${LINE_START}${lineBytes}${HEADER_KEY}${JSON.stringify(header)}`
     const headBytes = Buffer.byteLength(head) + CHECKSUM_LENGTH
     const bytes = headBytes + lineBytes
-    if (this.#room.byteLength < bytes) this.#room = Buffer.allocUnsafe(bytes)
-    const text = this.#room.subarray(0, bytes)
+    if (this.#memory.byteLength < bytes) this.#memory = Buffer.allocUnsafe(bytes)
+    const text = this.#memory.subarray(0, bytes)
     text.write(lines, headBytes)
     text.write(`${head}${checksumOf(text.subarray(headBytes), head)}`)
     return text

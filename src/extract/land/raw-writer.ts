@@ -67,17 +67,17 @@ export async function landDays<T extends ServedDay>(
   served: readonly T[],
 ): Promise<(T & LandedDay)[]> {
   const { recorder } = context
-  const believed: T[] = []
+  const accepted: T[] = []
   const confirmed: VolumeAnomaly[] = []
   for (const each of served) {
     const anomaly = await anomalyOf(context, resource, each)
     if (anomaly !== null && !recorder.isConfirmed(anomaly)) await recorder.pending(anomaly)
     else {
-      believed.push(each)
+      accepted.push(each)
       if (anomaly !== null) confirmed.push(anomaly)
     }
   }
-  const landed = await landVersions(context, resource.name, believed)
+  const landed = await landVersions(context, resource.name, accepted)
   for (const anomaly of confirmed) recorder.anomalyFound(anomaly, true)
   return landed
 }
