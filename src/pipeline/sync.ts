@@ -36,6 +36,17 @@ import { baseOptions, EarlyBase } from './early-base.ts'
 import { outcomeOf, type OrganisationResult, type SyncOutcome } from './outcome.ts'
 import { downgradeToPartial, timed, type RunContext, reconcileLedgers } from './run-context.ts'
 
+/** What to request: analytics and entity resources. */
+export interface SyncSelection extends DaySelection {
+  /**
+   * The resources to request. Default: all; none if `days` or a last day is given, because
+   * entity resources have no past days.
+   */
+  readonly entities?: Partial<Pick<EntitySelection, 'resources' | 'sessions' | 'messages'>>
+  /** Names of the organisations; absent: all of the configuration. */
+  readonly organisations?: readonly string[] | undefined
+}
+
 /** Source → raw → base. An organisation that fails does not stop the others. */
 export async function sync(context: RunContext, selection: SyncSelection): Promise<SyncOutcome> {
   const outcome = await inLowMemoryMode(() => landAndNormalize(context, selection))
@@ -56,10 +67,8 @@ export async function landAndNormalize(
   const landed = await landOrganisations(context, selection, earlyBase)
   if (!landed.hasNews || context.world.signal.aborted) return landed
   const pointInTime = latestData(context.config.dataFolder)
-  return downgradeToPartial(
-    await normalizeAll(context, pointInTime, earlyBase.engine, earlyBase),
-    landed,
-  )
+  const missing = await normalizeAll(context, pointInTime, earlyBase.engine, earlyBase)
+  return downgradeToPartial(missing, landed)
 }
 
 /** Source → raw, several organisations at a time. */
@@ -241,17 +250,6 @@ const ORGANISATIONS_TOGETHER = 16
 
 /** One is planned while statements of another run. */
 const CHUNKS_AT_ONCE = 2
-
-/** What to request: analytics and entity resources. */
-export interface SyncSelection extends DaySelection {
-  /**
-   * The resources to request. Default: all; none if `days` or a last day is given, because
-   * entity resources have no past days.
-   */
-  readonly entities?: Partial<Pick<EntitySelection, 'resources' | 'sessions' | 'messages'>>
-  /** Names of the organisations; absent: all of the configuration. */
-  readonly organisations?: readonly string[] | undefined
-}
 
 /** The entity resources to request from one organisation. Readiness reports are on the application host. */
 export function entitySelection(
