@@ -79,15 +79,15 @@ export interface BuildChoice extends ModelChoice {
 }
 
 /** Raw → base → models → published warehouse. Needs no network. */
-export async function build(context: RunContext, options: BuildChoice): Promise<StageResult> {
+export async function build(context: RunContext, choice: BuildChoice): Promise<StageResult> {
   const { dataFolder } = context.config
-  await refuseSelectionOnPast(dataFolder, options)
-  refuseFuture(options.asOf, context.world.now())
+  await refuseSelectionOnPast(dataFolder, choice)
+  refuseFuture(choice.asOf, context.world.now())
   await reconcileLedgers(context)
-  if (options.asOf === undefined) await landHooks(context)
+  if (choice.asOf === undefined) await landHooks(context)
   const orgIds = requireOrganisations(context, await knownOrganisations(dataFolder))
-  if (options.asOf !== undefined) return buildPast(context, orgIds, options, options.asOf)
-  return buildIfLanded(context, orgIds, options, await normalizeAndRead(context))
+  if (choice.asOf !== undefined) return buildPast(context, orgIds, choice, choice.asOf)
+  return buildIfLanded(context, orgIds, choice, await normalizeAndRead(context))
 }
 
 /** @throws UsageError if only some models are selected after a rollback or a build of the past. */
@@ -107,7 +107,7 @@ function refuseFuture(asOf: number | undefined, now: number): void {
 async function buildIfLanded(
   context: RunContext,
   orgIds: readonly string[],
-  options: BuildChoice,
+  choice: BuildChoice,
   { missing, project }: Awaited<ReturnType<typeof normalizeAndRead>>,
 ): Promise<StageResult> {
   const outcome = downgradeToPartial(missing, { exitCode: ExitCode.complete, problems: [] })
@@ -115,20 +115,20 @@ async function buildIfLanded(
     if (missing > 0) return outcome
     throw nothingToBuild(context)
   }
-  await buildWarehouse(context, project, orgIds, { ...options, exitCode: outcome.exitCode })
+  await buildWarehouse(context, project, orgIds, { ...choice, exitCode: outcome.exitCode })
   return outcome
 }
 
 async function buildPast(
   context: RunContext,
   orgIds: readonly string[],
-  options: BuildChoice,
+  choice: BuildChoice,
   asOf: number,
 ): Promise<StageResult> {
   const pointInTime = await dataAsOf(context.config.dataFolder, orgIds, asOf)
   await rm(pointInTime.baseIn, { recursive: true, force: true })
   const { project } = await normalizeAndRead(context, pointInTime)
-  await buildWarehouse(context, project, orgIds, options, pointInTime)
+  await buildWarehouse(context, project, orgIds, choice, pointInTime)
   const when = new Date(asOf).toISOString()
   warner(context.world)(
     `the warehouse is published as it was known at ${when}; the next build without --as-of returns to the latest data`,
@@ -174,7 +174,7 @@ export async function buildWarehouse(
   context.world.signal.throwIfAborted()
   const intervals = await writeKnownIntervals(context, orgIds, pointInTime)
   await quarantineForeignBase(context, orgIds, pointInTime)
-  const options = await buildOptions(context, project, orgIds, choice, pointInTime, intervals)
+  const options = await optionsOfBuild(context, project, orgIds, choice, pointInTime, intervals)
   const meta = async (database: Database): Promise<void> => {
     const runs = await choice.runs(choice.exitCode ?? ExitCode.complete)
     const source = sourceSql(pointInTime.baseIn, 'schema_drift')
@@ -247,7 +247,7 @@ function inBase(orgIds: readonly string[]): readonly string[] {
 }
 
 /** The options of a build, without what it writes to `meta`. */
-async function buildOptions(
+async function optionsOfBuild(
   { config, world, runId }: RunContext,
   project: Project,
   orgIds: readonly string[],
@@ -356,11 +356,11 @@ export async function planOfModels(
   await refuseSelectionOnPast(dataFolder, choice)
   const [project, now] = [await readProject(context), latestData(dataFolder)]
   const intervals = await digestIntervals(context, orgIds, now)
-  return planOfBuild(await buildOptions(context, project, orgIds, choice, now, intervals))
+  return planOfBuild(await optionsOfBuild(context, project, orgIds, choice, now, intervals))
 }
 
 /** Raw → ledger, base, models → published warehouse, all from scratch. Needs no network. */
-export async function rebuild(context: RunContext, options: BuildChoice): Promise<StageResult> {
+export async function rebuild(context: RunContext, choice: BuildChoice): Promise<StageResult> {
   const { dataFolder } = context.config
   const inLake = await organisationsInLake(dataFolder)
   const orgIds = requireOrganisations(context, union(inLake, await knownOrganisations(dataFolder)))
@@ -373,7 +373,7 @@ export async function rebuild(context: RunContext, options: BuildChoice): Promis
     await rm(join(dataFolder, made), { recursive: true, force: true })
   const ready = await normalizeAndRead(context)
   const all = { ...ready, missing: missing + ready.missing }
-  return buildIfLanded(context, orgIds, { ...options, fullRefresh: true }, all)
+  return buildIfLanded(context, orgIds, { ...choice, fullRefresh: true }, all)
 }
 
 /** Publishes an earlier file again: that of the run `to`, or the previous one. */

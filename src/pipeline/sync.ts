@@ -164,20 +164,19 @@ async function syncOne(
   shared: Pick<SyncOptions, 'database' | 'owners'> & { readonly listeners: SyncListeners },
 ): Promise<OrganisationResult> {
   const { config, world, runId, deadline } = context
-  const { name, problem } = organisation
+  const { dataFolder, rate, concurrency } = config
+  const { name, problem, baseUrl, appUrl, key: credential } = organisation
   const options = {
     ...shared,
     world,
-    dataFolder: config.dataFolder,
+    dataFolder,
     organisation: name,
     runId,
-    concurrency: config.concurrency,
+    concurrency,
     selection,
     entities: entitySelection(context, organisation, selection),
   }
   if (problem !== null) return { ...(await failOrganisation(options, problem)), name }
-  const { dataFolder, rate, concurrency } = config
-  const { baseUrl, appUrl, key: credential } = organisation
   const learned = await learnedLimits.read(dataFolder, name)
   const limits = { rate, concurrency, deadline, learned }
   const client = new ApiClient(

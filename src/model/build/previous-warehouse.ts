@@ -77,7 +77,8 @@ export async function openPrevious(
   let path: string | null = null
   try {
     const verdict = early ?? (await verdictOn(copied, target))
-    if (verdict.state === 'changed' && !isPartial(build)) warn(changed(target, verdict.reason))
+    if (verdict.state === 'changed' && !isPartial(build))
+      warn(changedMessage(target, verdict.reason))
     const published = verdict.state === 'published' ? verdict.record : null
     if (verdict.state !== 'absent') await adoptHistories(build, lacking, copied, published !== null)
     if (retry) {
@@ -90,7 +91,7 @@ export async function openPrevious(
     }
     const state = await readPublishedState(copied.path, engine)
     if (state.problem === null) path = copied.path
-    else warn(changed(target, state.problem))
+    else warn(changedMessage(target, state.problem))
     return { path, state, published }
   } finally {
     if (path === null && isFile(copied)) await removeFile(copied.path)
@@ -146,7 +147,7 @@ async function adoptHistories(
   if (lost.length > 0) throw lostHistory(lost)
 }
 
-function changed(target: string, reason: string): string {
+function changedMessage(target: string, reason: string): string {
   return `${target} is not the file that was published: ${reason}; everything is built again from base`
 }
 
