@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { z } from 'zod'
 import { UsageError } from '../lib/errors.ts'
@@ -245,8 +245,10 @@ function isFile(path: string): boolean {
 function readFile(path: string, isNamed: boolean): FileConfig & { readonly listedIn?: string } {
   const text = readTrusted(path, 'the configuration')
   if (text === undefined) {
-    if (!isNamed) return {}
-    throw new UsageError(`--config: there is no file ${path}`)
+    if (isNamed) throw new UsageError(`--config: there is no file ${path}`)
+    const other = path.replace(/yaml$/, 'yml')
+    if (!existsSync(other)) return {}
+    throw new UsageError(`${other} would not be read`, { hint: `Rename it to ${FILE_NAME}.` })
   }
   const content = parsed(text, path)
   const { data } = z.looseObject({ organisations: z.string() }).safeParse(content)

@@ -62,7 +62,7 @@ const columns = Object.keys(organisationSchema.shape).filter((name) => name !== 
  */
 export function organisationsInCsv(text: string, file: string) {
   const csv = readCsv(text, file)
-  const unknown = csv.columns.find((name) => !columns.includes(name))
+  const unknown = csv.columns.find((name) => name !== '' && !columns.includes(name))
   if (unknown !== undefined) {
     throw new UsageError(`${file}:1: there is no column '${unknown}'`, {
       hint: suggestion(unknown, columns),

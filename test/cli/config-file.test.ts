@@ -34,6 +34,15 @@ describe('a configuration file', () => {
     })
   })
 
+  it('with the ending .yml is refused, because its settings would be ignored', async () => {
+    const folder = await temporaryFolder()
+    await writeFile(join(folder, 'agent-warehouse.yml'), 'rate: 5\n', { mode: 0o600 })
+    const load = (): unknown => loadConfig({}, {}, folder)
+    expect(load).toThrow(`${join(folder, 'agent-warehouse.yml')} would not be read`)
+    await writeFile(join(folder, 'agent-warehouse.yaml'), 'rate: 6\n', { mode: 0o600 })
+    expect(load()).toMatchObject({ rate: 6 })
+  })
+
   it.each([
     ['sk-a-key', '{file}: must be settings in the form name: value'],
     ['rate: true', '{file} rate: must be a number above 0'],

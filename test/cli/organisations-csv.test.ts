@@ -70,6 +70,7 @@ describe('a CSV file of organisations', () => {
   const HEADER = 'name,base_url,key_env'
   it.each([
     ['an unknown column', ['name,base_ulr,key_env'], "{csv}:1: there is no column 'base_ulr'"],
+    ['no text', [''], "{csv}:1: the header has no column 'name'"],
     ['a missing column', ['name,key_env'], "{csv}:1: the header has no column 'base_url'"],
     [
       'a column twice',
