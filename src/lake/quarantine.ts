@@ -45,17 +45,14 @@ interface Reading {
   readonly isGone?: boolean
 }
 
-/** Reads a whole file. @throws AppError if the system does not allow it. */
+/** Reads a whole file. @throws the error of a system that does not allow it. */
 export async function readThrough(path: string): Promise<Reading> {
   try {
     return { sha256: await sha256OfVersion(path) }
   } catch (error) {
     if (isMissing(error)) return { reason: 'it does not exist', isGone: true }
-    if (!MACHINE_ERRORS.has(codeOf(error) ?? '')) return { reason: messageOf(error) }
-    throw new AppError(`${path} cannot be read: ${messageOf(error)}`, {
-      hint: 'Fix its permissions, or run as the user that owns the data folder.',
-      cause: error,
-    })
+    if (MACHINE_ERRORS.has(codeOf(error) ?? '')) throw error
+    return { reason: messageOf(error) }
   }
 }
 

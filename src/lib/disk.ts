@@ -76,6 +76,12 @@ const MACHINE_FAULTS = [
     hint: 'Raise the limit (`ulimit -n 1024`, or LimitNOFILE of the systemd service) and run again: what has landed is kept.',
   },
   {
+    codes: ['ENOMEM'],
+    words: undefined,
+    what: 'the machine has too little memory',
+    hint: 'Free some and run again: what has landed is kept.',
+  },
+  {
     codes: ['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND', 'ERR_DLOPEN_FAILED'],
     words: undefined,
     what: 'the packages are not complete',

@@ -4,6 +4,7 @@ import { syncBuiltinESMExports } from 'node:module'
 import { expect, it, vi } from 'vitest'
 import type { Day } from '../../../src/lib/days.ts'
 import { Database } from '../../../src/lib/duckdb.ts'
+import { explainedFault } from '../../../src/lib/disk.ts'
 import { AppError } from '../../../src/lib/errors.ts'
 import { contentOf } from '../../../src/extract/land/row-lines.ts'
 import { LandingDatabase, landVersions } from '../../../src/extract/land/raw-writer.ts'
@@ -52,21 +53,28 @@ async function expectKept({ data, files }: Stage, known: Ledger, message: string
   )
   vi.restoreAllMocks()
   syncBuiltinESMExports()
-  expect(error).toBeInstanceOf(AppError)
-  expect(String(error)).toContain(message)
+  const explained = explainedFault(error)
+  expect(explained).toBeInstanceOf(AppError)
+  expect(String(explained)).toContain(message)
   expect(await readdir(data, { recursive: true })).toEqual(before)
   expect(await damagedFiles(data, 'o', files, known)).toEqual([])
 }
 
-it.each(['EMFILE', 'ENFILE', 'ENOMEM', 'EACCES', 'EPERM'])(
+it.each([
+  ['EMFILE', 'too many open files'],
+  ['ENFILE', 'too many open files'],
+  ['ENOMEM', 'the machine has too little memory'],
+  ['EACCES', 'this user may not access a file'],
+  ['EPERM', 'this user may not access a file'],
+])(
   'law 3: a file that the machine refuses to open with %s is not damaged',
-  async (code) => {
+  async (code, explanation) => {
     const staged = await stage()
-    vi.spyOn(fs, 'openSync').mockImplementation(() => {
-      throw Object.assign(new Error(`${code}: refused`), { code })
+    vi.spyOn(fs, 'openSync').mockImplementation((path) => {
+      throw Object.assign(new Error(`${code}: refused`), { code, path })
     })
     syncBuiltinESMExports()
-    await expectKept(staged, staged.ledger, `cannot be read: ${code}: refused`)
+    await expectKept(staged, staged.ledger, `${explanation}: ${code}: refused`)
   },
 )
 
