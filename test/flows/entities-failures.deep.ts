@@ -56,6 +56,20 @@ describe.each(PATHS)('%s that cannot be fetched', (resource, path) => {
   })
 })
 
+it('a resource that is never granted is reported on the first night, and has one interval', async () => {
+  const [emulator, data] = [await platform(failing(403, /usage\/limits/)), await temporaryFolder()]
+  const only: readonly EntityResource[] = ['usage_limits']
+  const warned: number[] = []
+  for (const now of [NIGHT, NIGHT, NIGHT + DAY, NIGHT + 2 * DAY]) {
+    const { result, problems } = await night(emulator, data, { only, now })
+    expect(result.failed).toBe(0)
+    warned.push(problems.length)
+  }
+  expect(warned).toEqual([1, 0, 0, 0])
+  const rows = entityRows('org_demo', await ledgerOf(data, 'org_demo'))
+  expect(rows).toMatchObject([{ day: '2026-03-12', status: 'failed', isRecoverable: true }])
+})
+
 it('a 403 of a resource that the user named is a failure', async () => {
   const [emulator, data] = [await platform(failing(403, /\/computers$/)), await temporaryFolder()]
   const { result } = await night(emulator, data, {

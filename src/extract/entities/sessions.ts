@@ -187,13 +187,15 @@ class IdRequests {
     return isRefused || this.#failuresInARow >= MOST_FAILURES
   }
 
+  /** Reports every refused id that the user named, and each other one on its first night. */
   #report(): void {
     const { orgId, selection } = this.#context
     const warn = (message: string): void => {
       this.#context.warn(`${this.#resource} of ${orgId}: ${message}`)
     }
     const named = new Set(namedIn(selection, this.#resource).map(idOf))
-    const groups = grouped(this.#missed, ([id, error]) => {
+    const reported = [...this.#missed].filter(([id]) => named.has(id) || !this.#before.has(id))
+    const groups = grouped(reported, ([id, error]) => {
       if (!named.has(id)) return 'others'
       return error instanceof RefusedError ? 'refused' : 'absent'
     })

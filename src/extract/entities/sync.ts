@@ -40,8 +40,8 @@ export async function planEntities(lake: Lake, selection: EntitySelection): Prom
 
 /**
  * Lands the entity resources, whose files are verified. A resource that fails does not stop the
- * others: it is recorded as failed. Resources that were never available are reported in one warning
- * and do not make the night partial, unless the user named them.
+ * others: it is recorded as failed. Resources that were never available do not make the night
+ * partial, unless the user named them; one warning reports them on the first night.
  *
  * @throws errors that abort the run (see `abortsRun`).
  */
@@ -55,7 +55,7 @@ export async function syncEntities(context: EntityContext): Promise<void> {
     for (const resource of ENTITY_RESOURCES.filter((name) => selection.resources.includes(name))) {
       const outcome = await attempt(run, resource)
       if (outcome === 'fetched') fetched.push(resource)
-      else if (outcome !== 'failed') forbidden.push(outcome)
+      else if (outcome !== 'not fetched') forbidden.push(outcome)
     }
   } finally {
     if (fetched.length > 0) await saveLandedDays(context, landed, fetched)
@@ -71,13 +71,13 @@ interface Run {
   computers: readonly Computer[] | undefined
 }
 
-/** Returns 'fetched', 'failed' or, for a resource that was never granted, the reason. */
+/** Returns 'fetched', 'not fetched' or, for the first refusal of a resource, the reason. */
 async function attempt(run: Run, resource: EntityResource): Promise<string> {
   const { context } = run
   const { recorder, selection } = context
   const failed = async (error: unknown): Promise<string> => {
     await recorder.failed(resource, [today(context)], error)
-    return 'failed'
+    return 'not fetched'
   }
   try {
     const error = await ENTITIES[resource].fetch(run)
@@ -86,8 +86,8 @@ async function attempt(run: Run, resource: EntityResource): Promise<string> {
     if (!isNotGranted(error) && abortsRun(error)) throw error
     const isExpected = selection.areNamed || recorder.hasLanded(resource)
     if (!isNotGranted(error) || isExpected) return failed(error)
-    await recorder.forbidden(resource, today(context), error)
-    return `${resource} (${messageOf(error)})`
+    const isFirst = await recorder.forbidden(resource, today(context), error)
+    return isFirst ? `${resource} (${messageOf(error)})` : 'not fetched'
   }
   if (!isSnapshot(resource)) await recorder.recovered(resource)
   return 'fetched'

@@ -189,9 +189,16 @@ export class IntervalRecorder {
     )
   }
 
-  /** Records a resource that was never granted; the night does not count as failed. */
-  async forbidden(resource: string, day: Day, error: unknown): Promise<void> {
+  /**
+   * Records a resource that was never granted; the night does not count as failed. Only the last
+   * such night is kept, because none of them can be made up for. Returns whether it is the first.
+   */
+  async forbidden(resource: string, day: Day, error: unknown): Promise<boolean> {
+    const known = this.#intervalsOf(resource)
+    const earlier = known.filter((each) => each.day !== day)
     await this.#ledger.record([afterFailure(this.#knownOrNew(resource, day), error)])
+    if (earlier.length > 0) await this.#ledger.forget(earlier)
+    return known.length === 0
   }
 
   /** Forgets the failed days of a resource: a later day contains what they lacked. */
