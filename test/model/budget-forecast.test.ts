@@ -5,6 +5,8 @@ import { rowsOf } from './alone.ts'
 interface Known {
   /** Credits of a day, as SQL of `day`, a date. */
   readonly credits: string
+  /** The first day. @default 2026-01-01 */
+  readonly first?: string
   /** Days that failed. */
   readonly failed?: readonly string[]
   /** Limits of the users in April, and of another one in March. */
@@ -12,16 +14,17 @@ interface Known {
   readonly limitInMarch?: number
 }
 
-/** The forecasts of each day from 2026-01-01 to 2026-04-20. */
+/** The forecasts of each day from the first one to 2026-04-20. */
 async function forecasts({
   credits,
+  first = '2026-01-01',
   failed = [],
   limits = [],
   limitInMarch,
 }: Known): Promise<(day: string) => Row | undefined> {
   const isFailed = `list_contains(${JSON.stringify(failed).replaceAll('"', "'")}, cast(day as varchar))`
   const days = `(select cast(day as date) as day
-    from range(date '2026-01-01', date '2026-04-21', interval 1 day) as days (day))`
+    from range(date '${first}', date '2026-04-21', interval 1 day) as days (day))`
   const users = limits.map((limit, index) => `(date '2026-04-01', 'u${index}', ${limit})`)
   const inMarch = `(date '2026-03-01', 'u', ${limitInMarch ?? null})`
   const rows = await rowsOf('mart_budget_forecast', {
@@ -88,6 +91,18 @@ it('the forecast of steady growth expects it to continue, with a narrow band', a
     const forecast = Number(rowOn('2026-04-20')?.[`forecast_billable_tokens_${quantile}`])
     expect(Math.abs(forecast / total - 1)).toBeLessThan(0.002)
   }
+})
+
+it('the errors of more than a year ago do not count, so that the work grows only with the days', async () => {
+  const rowOn = await forecasts({
+    first: '2024-01-01',
+    credits: `case when year(day) = 2024 then 100 * (1 + dayofyear(day) % 9) else ${WEEKLY} end`,
+  })
+  expect(rowOn('2026-04-20')).toMatchObject({
+    past_spans: '364',
+    forecast_billable_tokens_p10: '2280.000000',
+    forecast_billable_tokens_p90: '2280.000000',
+  })
 })
 
 it('the forecasts of a past month have an error, except that of its last day', async () => {

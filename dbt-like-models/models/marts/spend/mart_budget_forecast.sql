@@ -1,7 +1,7 @@
 -- The forecast for some days is the sum of the means of their weekdays in the
 -- weeks before. The band comes from the errors of such sums over the same
--- number of days, on every earlier day of the org. Ratios are doubles; credits
--- are decimals.
+-- number of days, on the days of the year before, so that the work for a day
+-- does not grow with the history. Ratios are doubles; credits are decimals.
 
 with
 
@@ -176,6 +176,13 @@ ratios as (
         and as_of_days.days_left = spans.span_days
         and spans.origin_date
         <= cast(as_of_days.activity_date - as_of_days.days_left as date)
+        and spans.origin_date
+        > cast(
+            as_of_days.activity_date
+            - as_of_days.days_left
+            - {{ var('forecast_error_days') }}
+            as date
+        )
     where spans.actual is not null and spans.expected > 0
 
 ),
