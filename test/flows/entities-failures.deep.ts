@@ -56,18 +56,23 @@ describe.each(PATHS)('%s that cannot be fetched', (resource, path) => {
   })
 })
 
-it('a resource that is never granted is reported on the first night, and has one interval', async () => {
-  const [emulator, data] = [await platform(failing(403, /usage\/limits/)), await temporaryFolder()]
+it('a resource that is never granted is reported once for each reason, and has one interval', async () => {
+  let status = 500
+  const emulator = await platform({
+    intercept: ({ path }) =>
+      path.includes('usage/limits') ? new Response('{}', { status }) : undefined,
+  })
+  const data = await temporaryFolder()
   const only: readonly EntityResource[] = ['usage_limits']
-  const warned: number[] = []
-  for (const now of [NIGHT, NIGHT, NIGHT + DAY, NIGHT + 2 * DAY]) {
-    const { result, problems } = await night(emulator, data, { only, now })
-    expect(result.failed).toBe(0)
-    warned.push(problems.length)
+  const reported: string[] = []
+  for (const [count, answer] of [500, 403, 403, 403, 404, 404].entries()) {
+    status = answer
+    const { problems } = await night(emulator, data, { only, now: NIGHT + count * DAY })
+    reported.push(problems.join().split(' ', 1).join())
   }
-  expect(warned).toEqual([1, 0, 0, 0])
+  expect(reported).toEqual(['usage_limits:', 'not', '', '', 'not', ''])
   const rows = entityRows('org_demo', await ledgerOf(data, 'org_demo'))
-  expect(rows).toMatchObject([{ day: '2026-03-12', status: 'failed', isRecoverable: true }])
+  expect(rows).toMatchObject([{ day: '2026-03-15', status: 'failed', isRecoverable: true }])
 })
 
 it('a 403 of a resource that the user named is a failure', async () => {

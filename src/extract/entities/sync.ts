@@ -41,7 +41,7 @@ export async function planEntities(lake: Lake, selection: EntitySelection): Prom
 /**
  * Lands the entity resources, whose files are verified. A resource that fails does not stop the
  * others: it is recorded as failed. Resources that were never available do not make the night
- * partial, unless the user named them; one warning reports them on the first night.
+ * partial, unless the user named them; one warning reports them once for each reason.
  *
  * @throws errors that abort the run (see `abortsRun`).
  */
@@ -71,7 +71,7 @@ interface Run {
   computers: readonly Computer[] | undefined
 }
 
-/** Returns 'fetched', 'not fetched' or, for the first refusal of a resource, the reason. */
+/** Returns 'fetched', 'not fetched' or the reason, if it is new, why a resource is not granted. */
 async function attempt(run: Run, resource: EntityResource): Promise<string> {
   const { context } = run
   const { recorder, selection } = context
@@ -86,8 +86,8 @@ async function attempt(run: Run, resource: EntityResource): Promise<string> {
     if (!isNotGranted(error) && abortsRun(error)) throw error
     const isExpected = selection.areNamed || recorder.hasLanded(resource)
     if (!isNotGranted(error) || isExpected) return failed(error)
-    const isFirst = await recorder.forbidden(resource, today(context), error)
-    return isFirst ? `${resource} (${messageOf(error)})` : 'not fetched'
+    const isNew = await recorder.forbidden(resource, today(context), error)
+    return isNew ? `${resource} (${messageOf(error)})` : 'not fetched'
   }
   if (!isSnapshot(resource)) await recorder.recovered(resource)
   return 'fetched'

@@ -191,14 +191,15 @@ export class IntervalRecorder {
 
   /**
    * Records a resource that was never granted; the night does not count as failed. Only the last
-   * such night is kept, because none of them can be made up for. Returns whether it is the first.
+   * such night is kept, because none of them can be made up for. Returns whether the reason is new.
    */
   async forbidden(resource: string, day: Day, error: unknown): Promise<boolean> {
     const known = this.#intervalsOf(resource)
+    const refused = afterFailure(this.#knownOrNew(resource, day), error)
+    await this.#ledger.record([refused])
     const earlier = known.filter((each) => each.day !== day)
-    await this.#ledger.record([afterFailure(this.#knownOrNew(resource, day), error)])
     if (earlier.length > 0) await this.#ledger.forget(earlier)
-    return known.length === 0
+    return known.every((each) => reasonIn(each) !== reasonIn(refused))
   }
 
   /** Forgets the failed days of a resource: a later day contains what they lacked. */
@@ -259,6 +260,11 @@ function afterFailure(known: Interval, error: unknown): Interval {
     error: messageOf(error),
     requestId: requestIdOf(error) ?? known.requestId,
   }
+}
+
+/** Why the last attempt failed, without the id of the request. */
+function reasonIn({ error, requestId }: Interval): string | undefined {
+  return error?.replaceAll(requestId ?? '', '')
 }
 
 /** Drops the pending confirmation: the request that was to confirm it was refused. */
