@@ -224,9 +224,7 @@ export async function reportDrift(
   if (own.length === 0) return
   const fileOf = (month: string): string => baseFile(dataFolder, orgId, SCHEMA_DRIFT.name, month)
   const path = join(dataFolder, 'state', 'drift', `${pathSegment(orgId)}.json`)
-  const read = await readJson(path, warner({ emit }))
-  // an earlier version kept a list alone
-  const before = state.parse(Array.isArray(read) ? { files: '', reported: read } : read)
+  const before = state.parse(await readJson(path, warner({ emit })))
   const files = digestOf(own.map(([key, { sha256 }]) => `${key} ${sha256}`))
   if (files === before.files) return
   const values = {

@@ -1,4 +1,4 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { addDays, parseDay } from '../../src/lib/days.ts'
@@ -47,16 +47,6 @@ describe('schema drift', () => {
     expect(warnings(lake)).toEqual([
       'org/1: $.agents of users (integer) is not documented, and ignored: served since 2026-01-30, 4 days',
     ])
-  })
-
-  it('is not reported again where an earlier version had reported it', async () => {
-    const lake = await Lake.open()
-    await landDays(lake, '2026-01-30', 1, { agents: 3 })
-    await mkdir(join(lake.data, 'state', 'drift'), { recursive: true })
-    const reported = [{ key: 'users $.agents unknown', until: '2026-01-29' }]
-    await writeFile(join(lake.data, 'state', 'drift', 'org%2F1.json'), JSON.stringify(reported))
-    await lake.normalize()
-    expect(warnings(lake)).toEqual([])
   })
 
   it('is reported again once when it returns after it ended', async () => {
