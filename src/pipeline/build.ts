@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { rm } from 'node:fs/promises'
-import { basename, join, relative } from 'node:path'
+import { join, relative } from 'node:path'
 import { dayOf } from '../lib/days.ts'
 import { Database, listLiteral } from '../lib/duckdb.ts'
 import { ExitCode, UsageError } from '../lib/errors.ts'
@@ -230,17 +230,10 @@ async function quarantineForeignBase(
 ): Promise<void> {
   const warn = warner(world, 'damage')
   for (const folder of await foreignBase(baseIn, inBase(orgIds))) {
-    if (basename(folder) === FORMER_NO_ORGANISATION) {
-      await rm(join(baseIn, folder), { recursive: true, force: true })
-      continue
-    }
     const moved = await quarantineBase(baseIn, folder)
     warn(`${folder} belongs to no organisation in the ledger and was moved to ${moved}`)
   }
 }
-
-/** The folder of `NO_ORGANISATION` in data folders of an earlier release; its files have no rows. */
-const FORMER_NO_ORGANISATION = 'org=%00'
 
 function inBase(orgIds: readonly string[]): readonly string[] {
   return [NO_ORGANISATION, ...orgIds]
