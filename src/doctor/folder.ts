@@ -17,7 +17,7 @@ import { statement } from '../lib/package.ts'
 import { ok, warning, wrong, type Finding } from './finding.ts'
 import { join, relative } from 'node:path'
 import { snapshotDamage, snapshotFolders, snapshotVersions } from '../lake/snapshot-versions.ts'
-import { listedDays, unrecordedDays, verifyDays } from '../extract/open-ledger.ts'
+import { ledgerOnceOpened, listedDays, unrecordedDays, verifyDays } from '../extract/open-ledger.ts'
 import { rawDays, type RawDay } from '../lake/raw-days.ts'
 import { intervalRows, knownRange } from '../lake/intervals.ts'
 import {
@@ -224,7 +224,7 @@ export async function checkLake(dataFolder: string, isThorough: boolean): Promis
     }
     findings.push(checkFiles(orgId, intervals, inLake))
     if (isThorough) findings.push(await checkContents(journal, inLake))
-    findings.push(await checkDays(dataFolder, orgId, intervals))
+    findings.push(await checkDays(dataFolder, orgId))
   }
   for (const orgId of await organisationsInLake(dataFolder)) {
     if (withLedger.includes(orgId)) continue
@@ -264,7 +264,8 @@ async function checkContents(journal: JournalState, inLake: readonly RawDay[]): 
   return wrong('contents', ExitCode.partial, message, hint)
 }
 
-async function checkDays(dataFolder: string, orgId: string, ledger: Ledger): Promise<Finding> {
+async function checkDays(dataFolder: string, orgId: string): Promise<Finding> {
+  const ledger = await ledgerOnceOpened(dataFolder, orgId)
   const planned = lastPlannedDay(await readOrganisations(dataFolder), orgId)
   const rows = intervalRows(orgId, ledger, knownRange(ledger, planned))
   const gaps = rows.filter(({ status }) => status === 'failed' || status === 'missing')

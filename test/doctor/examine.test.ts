@@ -321,8 +321,9 @@ describe('doctor on the files of the data folder', () => {
     const { data, url, file } = await landed()
     await rm(file)
     const findings = await examined({ data, url })
-    expect(problems(findings)).toEqual(['wrong: files', NO_WAREHOUSE])
-    expect(finding(findings, 'files')?.message).toContain('tools 2026-01-15')
+    expect(problems(findings)).toEqual(['wrong: files', 'warning: days', NO_WAREHOUSE])
+    for (const check of ['files', 'days'])
+      expect(finding(findings, check)?.message).toContain('tools 2026-01-15')
     expect(exitCodeOf(findings)).toBe(3)
   })
 
@@ -337,7 +338,7 @@ describe('doctor on the files of the data folder', () => {
     expect(exitCodeOf(findings)).toBe(3)
   })
 
-  it('warns of missing days, unreadable lines of the ledger, and files in quarantine', async () => {
+  it('warns of days that only the ledger lost, its unreadable lines, and files in quarantine', async () => {
     const { data, url } = await landed()
     const ledger = join(data, 'state/ledger/o.ndjson')
     const lines = (await readFile(ledger, 'utf8')).split('\n')
@@ -348,7 +349,6 @@ describe('doctor on the files of the data folder', () => {
     expect(problems(findings)).toEqual([
       'warning: ledger',
       'warning: ledger',
-      'warning: days',
       'warning: quarantine',
       NO_WAREHOUSE,
     ])
