@@ -187,11 +187,12 @@ export function createObserver(options: ObserverOptions, terminal: Terminal) {
     emit,
     /** The runs up to this one, as it will have ended, for `meta.runs`. */
     runs: async (exitCode: ExitCode): Promise<RunRow[]> => {
-      const records = await readRunRecords(runsFolder, (message) => {
+      const warn = (message: string): void => {
         emit({ type: 'warning', message })
-      })
-      const earlier = records.filter((each) => each.run_id !== runId).map(ended)
-      return [...earlier, summary(exitCode).record].map(runRow)
+      }
+      const rows = await readRunRecords(runsFolder, warn, (record) => runRow(ended(record)))
+      const earlier = rows.filter((each) => each.run_id !== runId)
+      return [...earlier, runRow(summary(exitCode).record)]
     },
     open: async (): Promise<void> => {
       emit({ type: 'run.started', runId, command })

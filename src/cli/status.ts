@@ -66,7 +66,7 @@ async function reportOf(
   const ledgerOf = (orgId: string) => ledgerOnceOpened(dataFolder, orgId)
   const status = await readStatus(dataFolder, Date.now(), ledgerOf, names)
   const shown = hosts.filter(({ name }) => names?.includes(name) ?? true)
-  const records = await readRunRecords(join(dataFolder, 'runs'), warn)
+  const records = await readRunRecords(join(dataFolder, 'runs'), warn, (record) => record)
   return {
     ...status,
     /** Organisations whose readiness reports are not requested. */

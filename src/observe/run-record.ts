@@ -111,25 +111,27 @@ export async function writeRunRecord(folder: string, record: RunRecord): Promise
 }
 
 /**
- * Every run record of the folder, oldest first; none if it does not exist. Leaves out files that are
- * not run records, with a warning.
+ * What `of` takes from every run record of the folder, oldest first; none if it does not exist. One
+ * record at a time is in memory: that of a night without answers names every day of a fleet. Leaves
+ * out files that are not run records, with a warning.
  */
-export async function readRunRecords(
+export async function readRunRecords<T>(
   folder: string,
   warn: (message: string) => void,
-): Promise<RunRecord[]> {
-  const records: RunRecord[] = []
+  of: (record: RunRecord) => T,
+): Promise<T[]> {
+  const found: { readonly start: string; readonly taken: T }[] = []
   const files = (await listIfThere(folder)).filter((entry) => !entry.isDirectory())
   const names = files.map(({ name }) => name)
   for (const file of names.filter((name) => name.endsWith('.json'))) {
     try {
       const text = await readFile(join(folder, file), 'utf8')
-      records.push(runRecord.parse(JSON.parse(text)))
+      const record = runRecord.parse(JSON.parse(text))
+      found.push({ start: `${record.started_at} ${record.run_id}`, taken: of(record) })
     } catch (error) {
       const problem = error instanceof z.ZodError ? 'it is no run record' : messageOf(error)
       warn(`${join(folder, file)} is left out, until it is repaired or removed: ${problem}`)
     }
   }
-  const startOf = ({ started_at, run_id }: RunRecord): string => `${started_at} ${run_id}`
-  return records.sort((a, b) => (startOf(a) < startOf(b) ? -1 : 1))
+  return found.sort((a, b) => (a.start < b.start ? -1 : 1)).map(({ taken }) => taken)
 }

@@ -16,6 +16,8 @@ function recordOf(runId: string, startsAt: string, whole = true, version = '0.1.
   return summary().record
 }
 
+const whole = (record: RunRecord): RunRecord => record
+
 function unexpected(message: string): never {
   return expect.fail(message)
 }
@@ -53,11 +55,11 @@ test('the run record written at the end replaces that of the start', async () =>
   const folder = await temporaryFolder()
   const start = recordOf('run-1', '2026-01-16T02:00:00Z', false)
   await writeRunRecord(folder, start)
-  expect(await readRunRecords(folder, unexpected)).toEqual([start])
+  expect(await readRunRecords(folder, unexpected, whole)).toEqual([start])
   expect(start).toMatchObject({ status: 'running', finished_at: null, exit_code: null })
   const end = recordOf('run-1', '2026-01-16T02:00:00Z')
   await writeRunRecord(folder, end)
-  expect(await readRunRecords(folder, unexpected)).toEqual([end])
+  expect(await readRunRecords(folder, unexpected, whole)).toEqual([end])
   expect(await readdir(folder)).toEqual(['run-1.json'])
 })
 
@@ -76,8 +78,9 @@ test('run records are ordered by start, and damaged ones are named and left out'
   await writeFile(join(folder, '.0123abcd-d.json.part'), '{')
   await mkdir(join(folder, 'folder.json'))
   const warnings: string[] = []
-  const records = await readRunRecords(folder, (message) => warnings.push(message))
-  expect(records.map((record) => record.run_id)).toEqual(['b', 'c', 'a'])
+  const warn = (message: string): unknown => warnings.push(message)
+  const ids = await readRunRecords(folder, warn, ({ run_id }) => run_id)
+  expect(ids).toEqual(['b', 'c', 'a'])
   expect(warnings.sort()).toEqual([
     expect.stringContaining(
       `${join(folder, 'half.json')} is left out, until it is repaired or removed: `,
@@ -90,10 +93,10 @@ test('a run record of a later version is read without its new members', async ()
   const folder = await temporaryFolder()
   const record = recordOf('run-1', '2026-01-16T02:00:00Z', true, '9.0.0')
   await writeFile(join(folder, 'run-1.json'), JSON.stringify({ ...record, mood: 'good' }))
-  expect(await readRunRecords(folder, unexpected)).toEqual([record])
+  expect(await readRunRecords(folder, unexpected, whole)).toEqual([record])
 })
 
 test('a missing folder has no run records', async () => {
   const folder = join(await temporaryFolder(), 'none')
-  expect(await readRunRecords(folder, unexpected)).toEqual([])
+  expect(await readRunRecords(folder, unexpected, whole)).toEqual([])
 })
