@@ -72,13 +72,10 @@ function timeLimitOf(fault: string): { timeoutMs: number } {
 
 describe.each(ONCE)('%s', (_, call) => {
   it.each(FAULTS)('is not repeated after %s: its outcome is unknown', async (name, fault) => {
-    const { client, requests } = await onServer(
-      (request, response, count) => {
-        if (count === 1) fault(request, response, count)
-        else sendJson(response, 200, {})
-      },
-      timeLimitOf(name),
-    )
+    const { client, requests } = await onServer((request, response, count) => {
+      if (count === 1) fault(request, response, count)
+      else sendJson(response, 200, {})
+    }, timeLimitOf(name))
     const failure = await failureOf(call(client))
     expect(failure).toBeInstanceOf(UnknownOutcomeError)
     expect(failure).toHaveProperty('hint', CHECK_FIRST)
@@ -121,13 +118,10 @@ describe('a PUT, which is idempotent', () => {
 
   describe.each(puts)('%s', (_, call) => {
     it.each(FAULTS)('is sent again after %s', async (name, fault) => {
-      const { client, requests } = await onServer(
-        (request, response, count) => {
-          if (count === 1) fault(request, response, count)
-          else sendJson(response, 200, { limit: null, updated: [], errors: [] })
-        },
-        timeLimitOf(name),
-      )
+      const { client, requests } = await onServer((request, response, count) => {
+        if (count === 1) fault(request, response, count)
+        else sendJson(response, 200, { limit: null, updated: [], errors: [] })
+      }, timeLimitOf(name))
       await call(client)
       expect(requests).toHaveLength(2)
     })
