@@ -10,8 +10,9 @@ export default defineConfig({
     isolate: false,
     sequence: { sequencer: LongestFirst },
     env: { AGENT_WAREHOUSE_THREADS: '1' },
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
+    // the longest takes three minutes alone, and three times as long on a busy machine
+    testTimeout: 900_000,
+    hookTimeout: 900_000,
     pool: 'forks',
     maxWorkers: 3,
   },

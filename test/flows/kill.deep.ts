@@ -28,4 +28,4 @@ it('law 3: after a run was killed, the next run makes the same warehouse', async
   if (recorded === undefined || recorded.site === chosen.at(-1)?.site)
     throw new Error('what is published is not recorded before')
   expect(await brokenAt(scenario, [...chosen, recorded])).toEqual([])
-}, 900_000)
+})
