@@ -151,7 +151,10 @@ spans as (
 
 as_of_days as (
 
-    select * from added
+    select
+        *,
+        cast(activity_date - days_left as date) as last_origin_date
+    from added
     where billable_tokens is not null
 
 ),
@@ -174,15 +177,9 @@ ratios as (
     inner join spans
         on as_of_days.org_id = spans.org_id
         and as_of_days.days_left = spans.span_days
-        and spans.origin_date
-        <= cast(as_of_days.activity_date - as_of_days.days_left as date)
-        and spans.origin_date
-        > cast(
-            as_of_days.activity_date
-            - as_of_days.days_left
-            - {{ var('forecast_error_days') }}
-            as date
-        )
+        and spans.origin_date <= as_of_days.last_origin_date
+        and as_of_days.last_origin_date
+        < cast(spans.origin_date + {{ var('forecast_error_days') }} as date)
     where spans.actual is not null and spans.expected > 0
 
 ),
