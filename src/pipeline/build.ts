@@ -72,7 +72,7 @@ export interface ModelChoice {
   readonly engine?: Config['engine'] | undefined
 }
 
-export interface BuildChoice extends ModelChoice {
+interface BuildChoice extends ModelChoice {
   readonly runs: RunsSoFar
   /** The exit code of the run if its warehouse is published. Default: complete. */
   readonly exitCode?: ExitCode
