@@ -112,11 +112,10 @@ export function kindOf(value: unknown): string {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
 
-const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
-
-/** `1,234,567`, independent of the machine's language. */
+/** `1,234,567`, rounded. Not by Intl, which takes 30 ms to load at the start of every command. */
 export function digits(count: number | bigint): string {
-  return whole.format(count)
+  const whole = typeof count === 'bigint' ? count : Math.round(count)
+  return String(whole).replaceAll(/\B(?=(?:\d{3})+$)/g, ',')
 }
 
 /** `1 day`, `2 days`. */

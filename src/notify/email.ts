@@ -1,4 +1,3 @@
-import { createTransport } from 'nodemailer'
 import {
   DELIVERED,
   later,
@@ -21,6 +20,7 @@ export async function sendEmail(
 ): Promise<Attempt> {
   const { host, security, user, from, to } = channel
   const password = secretOf(channel.password_env, environment)
+  const { createTransport } = await import('nodemailer')
   const transport = createTransport({
     host,
     port: channel.port ?? PORTS[security],

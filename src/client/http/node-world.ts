@@ -1,7 +1,7 @@
 import { UsageError } from '../../lib/errors.ts'
 import { pipeline, type Readable, type Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
-import { EnvHttpProxyAgent, Pool, request as send, type Dispatcher } from 'undici'
+import type { Dispatcher, Pool } from 'undici'
 import type { HttpHead, HttpRequest, HttpResponse, World } from '../../lib/world.ts'
 import { BodyTooLargeError, TransportError } from '../errors.ts'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -84,18 +84,25 @@ export function createHttp(proxy: ProxyOptions = NO_PROXY): {
   fetch: World['fetch']
   close: () => Promise<void>
 } {
-  const agent = new EnvHttpProxyAgent({
+  let agent: Promise<Dispatcher> | undefined
+  return {
+    fetch: async (request) => exchange(await (agent ??= agentOf(proxy)), request),
+    close: async () => (await agent)?.close(),
+  }
+}
+
+/** Loads undici, which takes a sixth of a second, with the first request: most commands send none. */
+async function agentOf(proxy: ProxyOptions): Promise<Dispatcher> {
+  const { EnvHttpProxyAgent, Pool } = await import('undici')
+  return new EnvHttpProxyAgent({
     keepAliveTimeout: 10_000,
     connect: { timeout: CONNECT_MS },
-    clientFactory: tunnelsTo,
+    clientFactory: (url, options) =>
+      tunnelsTo(new Pool(url, { ...options, headersTimeout: CONNECT_MS })),
     ...(proxy.httpsProxy === '' ? {} : loginOf(proxy.httpsProxy)),
     httpProxy: '', // plain http is for loopback addresses: a proxy would read the key
     ...proxy,
   })
-  return {
-    fetch: (request) => exchange(agent, request),
-    close: () => agent.close(),
-  }
 }
 
 /** The time limit of a connection without a proxy, and of a proxy's answer to CONNECT. */
@@ -105,8 +112,7 @@ const CONNECT_MS = 15_000
  * The connections to a proxy, each for one tunnel. If a tunnel fails, the requests that wait for it
  * fail: undici connects again without end as long as the error has the code of a closed socket.
  */
-function tunnelsTo(proxy: URL, options: object): Dispatcher {
-  const pool = new Pool(proxy, { ...options, headersTimeout: CONNECT_MS })
+function tunnelsTo(pool: Pool): Dispatcher {
   const connect = pool.connect.bind(pool)
   return Object.assign(pool, {
     connect: (tunnel: Dispatcher.ConnectOptions) =>
@@ -134,8 +140,10 @@ async function exchange(agent: Dispatcher, request: HttpRequest): Promise<HttpRe
     return new TransportError(what, timeout.aborted, { cause })
   }
   try {
-    const answer = await send(request.url, {
-      dispatcher: agent,
+    const { origin, pathname, search } = new URL(request.url)
+    const answer = await agent.request({
+      origin,
+      path: `${pathname}${search}`,
       method: request.method,
       // no deflate: some servers send it without the header of zlib
       headers: { 'accept-encoding': 'gzip, br', ...request.headers },
