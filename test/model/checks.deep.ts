@@ -53,6 +53,7 @@ describe('a generic test counts the wrong rows', () => {
   const cases: [string, string, { column?: string; model?: string }, number][] = [
     ['unique passes', "(1, 'x'), (2, 'x'), (null, 'x'), (null, 'x')", { column: 'unique' }, 0],
     ['unique fails', "(1, 'x'), (1, 'y'), (2, 'x')", { column: 'unique' }, 1],
+    ['unique fails beside NULL', "(1, 'x'), (1, 'y'), (null, 'x')", { column: 'unique' }, 1],
     ['not_null passes', "(1, 'x'), (2, null)", { column: 'not_null' }, 0],
     ['not_null fails', "(1, 'x'), (null, 'x'), (null, 'y')", { column: 'not_null' }, 2],
     ['accepted_values passes', "(1, 'x'), (2, 'x'), (null, 'x')", { column: accepted }, 0],
@@ -62,7 +63,8 @@ describe('a generic test counts the wrong rows', () => {
     ['relationships_in_org passes', "(1, 'x'), (2, 'x'), (null, 'y')", { column: inOrg }, 0],
     ['relationships_in_org fails', "(1, 'x'), (1, 'y'), (2, 'y'), (3, 'x')", { column: inOrg }, 3],
     ['unique_key passes', "(1, 'x'), (1, 'y'), (2, 'x')", { model: key }, 0],
-    ['unique_key fails', "(1, 'x'), (1, 'x'), (1, 'y')", { model: key }, 1],
+    ['unique_key fails', "(1, 'x'), (1, 'x'), (1, 'x'), (1, 'y')", { model: key }, 1],
+    ['unique_key treats NULL as a value', "(null, 'x'), (null, 'x')", { model: key }, 1],
   ]
   it.each(cases)('%s', async (_, rows, test, count) => {
     expect(await failures(project(rows, test))).toBe(count)
@@ -91,7 +93,7 @@ it('build reports each check with its query, severity, status and duration', asy
     status: 'warn',
     durationMs: 5,
     sql: checks[0]?.sql ?? '',
-    notNull: { in: 'main.t' },
+    count: { of: 'count(*) - count("a")', isExact: true, in: 'main.t', inChanged: undefined },
     file: 'models/t.yml',
     reads: ['t'],
     readsOnlyModels: true,

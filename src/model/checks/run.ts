@@ -6,7 +6,6 @@ import { reportSkipped, type BuildContext, type BuildPlan } from '../shared/cont
 import { naming, StatementError } from '../project/errors.ts'
 import {
   failuresTable,
-  missingValuesSql,
   type CheckResult,
   type PlannedCheck,
   type ReferencedColumns,
@@ -62,10 +61,10 @@ export async function runChecks(
   }
 }
 
-/** The rows in which a check counts missing values, if that is all it does. */
-function countedRows({ scope, notNull }: PlannedCheck): string | undefined {
+/** The rows that a check counts in one pass, if it does. */
+function countedRows({ scope, count }: PlannedCheck): string | undefined {
   if (scope === 'none') return undefined
-  return scope === 'all' ? notNull?.in : (notNull?.inChanged ?? notNull?.in)
+  return scope === 'all' ? count?.in : (count?.inChanged ?? count?.in)
 }
 
 /** The state before the checks run. */
@@ -135,20 +134,26 @@ async function countFailures(
 }
 
 /**
- * Counts missing values for all checks of one relation in one pass: a view on the lake is read
- * once, not once per column. No counts if DuckDB rejects the statement: the checks report the error.
+ * Counts the wrong rows for all checks of one relation in one pass: a view on the lake is read once,
+ * not once per check. No count if a check must count itself, or DuckDB rejects the statement: the
+ * checks report the error.
  */
 async function countTogether(
   { now }: BuildContext,
   db: Database,
   relation: string,
   checks: readonly PlannedCheck[],
-): Promise<readonly Count[]> {
+): Promise<readonly (Count | undefined)[]> {
   if (checks.length === 0) return []
   const startedAt = now()
-  const table = await db.table(missingValuesSql(relation, checks)).catch(() => null)
+  const counts = checks.map(({ count }) => count?.of ?? 'null').join(', ')
+  const table = await db.table(`select ${counts} from ${relation}`).catch(() => null)
   const durationMs = Math.round((now() - startedAt) / checks.length)
-  return (table?.rows[0] ?? []).map((failures) => ({ failures: Number(failures), durationMs }))
+  return (table?.rows[0] ?? []).map((value, index) => {
+    const failures = Number(value)
+    const isKnown = failures === 0 || checks[index]?.count?.isExact === true
+    return isKnown ? { failures, durationMs } : undefined
+  })
 }
 
 /** Whether values disappeared, or may have disappeared, from the columns. */

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { literal, type Database } from '../../lib/duckdb.ts'
 import { grouped } from '../../lib/grouped.ts'
 import type { BuildContext, SparkEngine, BuildPlan, NodePlan } from '../shared/context.ts'
-import { checksOf, missingValuesSql, type Check, type PlannedCheck } from '../shared/checks.ts'
+import { checksOf, type Check, type PlannedCheck } from '../shared/checks.ts'
 import { differencesSql } from '../checks/unit-tests.ts'
 import { compileProject } from '../project/compile.ts'
 import { naming } from '../project/errors.ts'
@@ -129,18 +129,21 @@ async function prepare(db: Database, { node, action }: NodePlan): Promise<void> 
   })
 }
 
-/** Missing values of one relation are counted in one pass. */
+/** What one pass over a relation counts is counted together. */
 function together(checks: readonly Check[]): CountedTogether[] {
-  const groups = grouped(checks, ({ check, notNull }) =>
-    notNull === undefined ? check : `values of ${notNull.in}`,
-  )
+  const exactOf = ({ count }: Check) => (count?.isExact === true ? count : undefined)
+  const groups = grouped(checks, (check) => {
+    const count = exactOf(check)
+    return count === undefined ? check.check : `values of ${count.in}`
+  })
   return [...groups].map(([name, group]) => {
-    const [{ sql, notNull, reads } = { sql: '', notNull: undefined, reads: [] }] = group
-    const counting =
-      notNull === undefined
-        ? `select count(*) from (${sql}\n)`
-        : missingValuesSql(notNull.in, group)
-    return { name, checks: group, sql: counting, reads }
+    const counts = group.flatMap((check) => exactOf(check) ?? [])
+    const [first] = group
+    const sql =
+      counts[0] === undefined
+        ? `select count(*) from (${first?.sql ?? ''}\n)`
+        : `select ${counts.map(({ of }) => of).join(', ')} from ${counts[0].in}`
+    return { name, checks: group, sql, reads: first?.reads ?? [] }
   })
 }
 

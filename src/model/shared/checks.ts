@@ -12,6 +12,20 @@ export interface ReferencedColumns {
   readonly columns: readonly string[]
 }
 
+/**
+ * An expression that is 0 if all rows are right. The expressions of all checks of one relation are
+ * evaluated in one pass.
+ */
+export interface Counting {
+  readonly of: string
+  /** Whether it is the number of wrong rows; otherwise, the check's own statement counts them. */
+  readonly isExact: boolean
+  /** The relation to read. */
+  readonly in: string
+  /** The rows to read if it is enough to check the replaced intervals. */
+  readonly inChanged: string | undefined
+}
+
 /** A statement that returns the rows that are wrong. */
 export interface Check extends TestSettings {
   readonly check: string
@@ -29,8 +43,8 @@ export interface Check extends TestSettings {
    * is not enough.
    */
   readonly reference?: ReferencedColumns | undefined
-  /** The relations to read, if the check only requires that a column has a value. */
-  readonly notNull?: { readonly in: string; readonly inChanged?: string | undefined } | undefined
+  /** A count of one pass, if the check has one. */
+  readonly count?: Counting | undefined
   /** The project file that declares it. */
   readonly file: string
   readonly reads: readonly string[]
@@ -112,6 +126,7 @@ function toCheck(
     columns: other.columns,
   }
   const changed = isWithinIntervals(test, node) ? changedRows(node) : undefined
+  const counting = countingOf(args, column)
   const sqlOf = (model: string): string => {
     const values = { model, column_name: column ?? '', relation: reference?.relation ?? '' }
     return fill(statement(`checks/${args.kind}`), { ...values, ...own(args) }).trim()
@@ -124,7 +139,7 @@ function toCheck(
     sql: sqlOf(relation),
     changedSql: changed && sqlOf(changed),
     reference,
-    notNull: args.kind === 'not_null' ? { in: relation, inChanged: changed } : undefined,
+    count: counting && { ...counting, in: relation, inChanged: changed },
     file: place.file,
     reads: other === undefined ? [node.name] : [node.name, other.model],
     readsOnlyModels: true,
@@ -142,10 +157,19 @@ function isWithinIntervals({ arguments: test, column }: GenericTest, node: Model
   return node.unique_key.every((column) => test.columns.includes(column))
 }
 
-/** Counts the missing values of each check, in one pass over the relation. */
-export function missingValuesSql(relation: string, checks: readonly Check[]): string {
-  const counts = checks.map(({ column }) => `count(*) - count(${identifier(column ?? '')})`)
-  return `select ${counts.join(', ')} from ${relation}`
+/** The expression that is 0 if all rows are right, for the kinds of checks that have one. */
+function countingOf(
+  args: GenericTest['arguments'],
+  columnName: string | null,
+): Pick<Counting, 'of' | 'isExact'> | undefined {
+  const column = identifier(columnName ?? '')
+  if (args.kind === 'not_null') return { of: `count(*) - count(${column})`, isExact: true }
+  if (args.kind === 'unique') {
+    return { of: `count(${column}) - count(distinct ${column})`, isExact: false }
+  }
+  if (args.kind !== 'unique_key') return undefined
+  // different keys may have equal hashes
+  return { of: `count(*) - count(distinct hash(${args.columns.join(', ')}))`, isExact: false }
 }
 
 /** The placeholders that only this kind of test has, as SQL. */
