@@ -29,6 +29,33 @@ revisions as (
 -- value that is allowed at any moment of a day is allowed on it. A forbidden
 -- value is uncertain if another, unknown revision may have applied: on the
 -- first day, and if a revision is missing.
+applied as (
+
+    select
+        days.org_id,
+        days.activity_date,
+        revisions.revision,
+        case
+            when revisions.next_revision > revisions.revision + 1 then 1
+            when revisions.previous_revision is null
+                and days.activity_date = revisions.changed_date
+            then 1
+            else 0
+        end as is_uncertain
+    from (
+        select distinct org_id, activity_date
+        from {{ ref('int_policy_days') }}
+    ) as days
+    inner join revisions
+        on
+            days.org_id = revisions.org_id
+            and days.activity_date >= revisions.changed_date
+            and days.activity_date <= coalesce(
+                revisions.next_changed_date, date '9999-12-31'
+            )
+
+),
+
 judged_days as (
 
     select
@@ -38,29 +65,18 @@ judged_days as (
         days.activity_date,
         days.amount,
         max(case when verdicts.is_allowed then 1 else 0 end) = 1 as is_allowed,
-        max(
-            case
-                when revisions.next_revision > revisions.revision + 1 then 1
-                when revisions.previous_revision is null
-                    and days.activity_date = revisions.changed_date
-                then 1
-                else 0
-            end
-        ) = 0 as is_certain
+        max(applied.is_uncertain) = 0 as is_certain
     from {{ ref('int_policy_days') }} as days
+    inner join applied
+        on
+            days.org_id = applied.org_id
+            and days.activity_date = applied.activity_date
     inner join {{ ref('int_policy_verdicts') }} as verdicts
         on
             days.org_id = verdicts.org_id
             and days.policy = verdicts.policy
             and days.value = verdicts.value
-    inner join revisions
-        on
-            verdicts.org_id = revisions.org_id
-            and verdicts.revision = revisions.revision
-            and days.activity_date >= revisions.changed_date
-            and days.activity_date <= coalesce(
-                revisions.next_changed_date, date '9999-12-31'
-            )
+            and applied.revision = verdicts.revision
     group by 1, 2, 3, 4, 5
 
 ),
