@@ -14,13 +14,17 @@ const SLOW_MODEL_MS = 5_000
 /** Fewer days have no progress lines: a night has a few days for each resource. */
 const MANY_DAYS = 40
 
+/** An outage fails hundreds of intervals of an organisation, usually for one reason. */
+const FAILED_LINES = 10
+
 /**
  * One plain line for each event that people want in a nightly log. Requests, pages, base
  * files, fast models and passed checks have none; a backfill has a line for each quarter of a
- * resource's days.
+ * resource's days, and an organisation has a line for each of the first failed intervals.
  */
 export function createTextLog(write: Write): Listener {
   const tally = new Tally()
+  const failed = new Map<string, number>()
   const waiting: RunEvent[] = []
   let hasBegun = false
   let isFleet = false
@@ -33,10 +37,35 @@ export function createTextLog(write: Write): Listener {
     if (!hasBegun && event.type !== 'run.finished') return
     for (const line of waiting
       .splice(0)
-      .flatMap((each) => [handle(LINES, each), quarter(tally, each)])) {
+      .flatMap((each) => [
+        ...furtherFailures(failed, each),
+        lineOf(failed, each),
+        quarter(tally, each),
+      ])) {
       if (line !== undefined) write(`${oneLine(line)}\n`)
     }
   }
+}
+
+/** Counts the failed intervals of each organisation, of which only the first have a line. */
+function lineOf(failed: Map<string, number>, event: RunEvent): string | undefined {
+  if (event.type === 'interval.failed') {
+    const count = (failed.get(event.orgId) ?? 0) + 1
+    failed.set(event.orgId, count)
+    if (count > FAILED_LINES) return undefined
+  }
+  return handle(LINES, event)
+}
+
+/** At the end of a stage, how many failed intervals had no line. */
+function furtherFailures(failed: Map<string, number>, event: RunEvent): string[] {
+  if (event.type !== 'stage.finished') return []
+  const more = [...failed].filter(([, count]) => count > FAILED_LINES)
+  failed.clear()
+  return more.map(
+    ([orgId, count]) =>
+      `and ${digits(count - FAILED_LINES)} more failed intervals of ${orgId} in the run record`,
+  )
 }
 
 function isOfAnIdleOne(event: RunEvent): boolean {

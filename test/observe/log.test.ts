@@ -35,6 +35,19 @@ describe('the text log', () => {
     )
   })
 
+  test('lists the first ten failed intervals of an organisation, and counts the others', () => {
+    const lines: string[] = []
+    const log = createTextLog((text) => lines.push(text))
+    for (let day = 0; day < 489; day += 1) log(failed('users', `day ${day}`, 'HTTP 503'))
+    log({ type: 'stage.finished', stage: 'sync', durationMs: 1000 })
+    expect(lines).toHaveLength(12)
+    expect(lines.slice(9)).toEqual([
+      'failed users day 9 of org: HTTP 503\n',
+      'and 479 more failed intervals of org in the run record\n',
+      'sync took 1.0s\n',
+    ])
+  })
+
   test('law 11: has no line forged by a message of the server, and no credential', () => {
     const lines: string[] = []
     const log = createTextLog((text) => lines.push(text))
