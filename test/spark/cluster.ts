@@ -1,8 +1,9 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { pythonOf } from '../../bench/python.mjs'
 import { packageRoot } from '../../src/lib/package.ts'
@@ -12,16 +13,22 @@ export const REQUIREMENTS = join(packageRoot, 'test', 'spark', 'requirements.txt
 
 const WORKERS = 2
 
+/**
+ * The classes of Spark as a driver has loaded them, next to its packages: reading them from one
+ * file takes a third less time than from the jars.
+ */
+const CLASSES = join(dirname(pythonOf(REQUIREMENTS)), 'spark.jsa')
+
 /** Fast start, small heap: the tables of the tests are small. */
 const SMALL_JVM = '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC'
+const WITH_CLASSES = `${SMALL_JVM} -XX:SharedArchiveFile=${CLASSES}`
 
 const SETTINGS = {
   'spark.driver.host': '127.0.0.1',
   'spark.driver.bindAddress': '127.0.0.1',
   'spark.driver.memory': '2g',
   'spark.executor.memory': '900m',
-  'spark.driver.extraJavaOptions': SMALL_JVM,
-  'spark.executor.extraJavaOptions': SMALL_JVM,
+  'spark.executor.extraJavaOptions': WITH_CLASSES,
   'spark.ui.enabled': 'false',
   'spark.sql.shuffle.partitions': '2',
   'spark.sql.codegen.wholeStage': 'false',
@@ -74,6 +81,10 @@ export class Cluster {
       ...options,
       settings: {
         ...SETTINGS,
+        // the first driver writes the file when it ends
+        'spark.driver.extraJavaOptions': existsSync(CLASSES)
+          ? WITH_CLASSES
+          : `${SMALL_JVM} -XX:ArchiveClassesAtExit=${CLASSES}`,
         'spark.eventLog.dir': `file:${join(this.#folder, 'events')}`,
         ...options.settings,
       },
@@ -148,7 +159,7 @@ async function startDaemon(
         PATH: process.env['PATH'] ?? '',
         SPARK_LOCAL_IP: '127.0.0.1',
         SPARK_DAEMON_MEMORY: '256m',
-        SPARK_DAEMON_JAVA_OPTS: SMALL_JVM,
+        SPARK_DAEMON_JAVA_OPTS: WITH_CLASSES,
       },
     },
   )

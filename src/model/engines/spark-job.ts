@@ -131,20 +131,23 @@ async function prepare(db: Database, { node, action }: NodePlan): Promise<void> 
 
 /** What one pass over a relation counts is counted together. */
 function together(checks: readonly Check[]): CountedTogether[] {
-  const exactOf = ({ count }: Check) => (count?.isExact === true ? count : undefined)
-  const groups = grouped(checks, (check) => {
-    const count = exactOf(check)
-    return count === undefined ? check.check : `values of ${count.in}`
-  })
+  const groups = grouped(checks, ({ check, count }) =>
+    count === undefined ? check : `values of ${count.in}`,
+  )
   return [...groups].map(([name, group]) => {
-    const counts = group.flatMap((check) => exactOf(check) ?? [])
+    const counts = group.flatMap(({ count }) => count ?? [])
     const [first] = group
     const sql =
       counts[0] === undefined
         ? `select count(*) from (${first?.sql ?? ''}\n)`
-        : `select ${counts.map(({ of }) => of).join(', ')} from ${counts[0].in}`
+        : `select ${counts.map(({ of }) => sparkCount(of)).join(', ')} from ${counts[0].in}`
     return { name, checks: group, sql, reads: first?.reads ?? [] }
   })
+}
+
+/** Spark's `hash` has 32 bits, which are too few to tell a million keys apart. */
+function sparkCount(of: string): string {
+  return of.replace('distinct hash(', 'distinct xxhash64(')
 }
 
 const SPARK_TYPES: Readonly<Record<string, string>> = {
