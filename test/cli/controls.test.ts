@@ -53,6 +53,26 @@ describe('controls', () => {
     expect(changes.every((change) => !('old_value' in change))).toBe(true)
   })
 
+  it('list and diff read a revision once that moved to the next page', async () => {
+    const revisionWith = (revision: number) => ({
+      revision,
+      settings: { ideAutoConnect: revision },
+    })
+    const intercept = ({ query }: { readonly query: URLSearchParams }): Promise<Response> => {
+      const isFirst = !query.has('cursor')
+      const pagination = { hasMore: isFirst, nextCursor: isFirst ? 'a' : null }
+      const changes = (isFirst ? [3, 2] : [2, 1]).map(revisionWith)
+      return Promise.resolve(Response.json({ changes, pagination }))
+    }
+    const { run } = await stage({ intercept })
+    const { out } = await run(['controls', 'list', '--json'])
+    expect((JSON.parse(out) as { revision: number }[]).map(({ revision }) => revision)).toEqual([
+      3, 2, 1,
+    ])
+    const diff = await run(['controls', 'diff', '2', '--json'])
+    expect(JSON.parse(diff.out)).toMatchObject({ from_revision: 1, to_revision: 2 })
+  })
+
   it('list, show and diff print no secret, and diff shows that one changed', async () => {
     const { run, data } = await stage()
     const results = await Promise.all(

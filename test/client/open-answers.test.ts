@@ -218,6 +218,18 @@ describe('pagination comes to an end', () => {
     expect(revisions).toEqual([3, 2, 1])
   })
 
+  it('controls: a revision that moved to the next page is yielded once', async () => {
+    const { client } = await onServer((_request, response, count) => {
+      const [first, second] = [
+        [3, 2],
+        [2, 1],
+      ].map((revisions, page) => controls(revisions, { hasMore: page === 0, nextCursor: 'a' }))
+      sendJson(response, 200, count === 1 ? first : second)
+    })
+    const revisions = (await collect(client.controls.history())).map(({ revision }) => revision)
+    expect(revisions).toEqual([3, 2, 1])
+  })
+
   it('law 13: readiness: reports without an id that is text do not page for ever', async () => {
     const { client, requests } = await onServer(
       serving({ reports: [{ reportId: {} }, { reportId: 'r1' }] }),

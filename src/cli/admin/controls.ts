@@ -94,15 +94,22 @@ function revisionOf(text: string): Wanted {
   return text === 'latest' ? text : wholeNumber(text, 'the revision', 0)
 }
 
-/** Revisions, newest first, until there are enough: the platform offers no other way to find one. */
+/**
+ * Revisions, newest first, each once, until there are enough: the platform offers no other way to
+ * find one. A revision that is made meanwhile moves others to the next page.
+ */
 async function newestUntil(
   platform: Platform,
   isEnough: (revisions: readonly Clean[]) => boolean,
 ): Promise<Clean[]> {
   const revisions: Clean[] = []
+  const seen = new Set<unknown>()
   for await (const { items } of platform.client.controls.fetchPages()) {
     for (const item of items) {
-      revisions.push(platform.clean('enterprise_controls', item.text))
+      const revision = platform.clean('enterprise_controls', item.text)
+      if (seen.has(numberOf(revision))) continue
+      seen.add(numberOf(revision))
+      revisions.push(revision)
       if (isEnough(revisions)) return revisions
     }
   }

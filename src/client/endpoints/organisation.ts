@@ -60,8 +60,15 @@ export class Controls extends Endpoints {
     } while (cursor !== undefined)
   }
 
+  /** Every revision once: one that is made meanwhile moves others to the next page. */
   async *history(): AsyncGenerator<ControlChange, void, undefined> {
-    for await (const page of this.fetchPages()) yield* objectsOf<ControlChange>(page.items, page)
+    const seen = new Set<number>()
+    for await (const page of this.fetchPages()) {
+      for (const change of objectsOf<ControlChange>(page.items, page)) {
+        if (!seen.has(change.revision)) yield change
+        seen.add(change.revision)
+      }
+    }
   }
 }
 
