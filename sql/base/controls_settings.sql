@@ -67,6 +67,12 @@ leaves as (
         case
             when node is null then 'null'
             when is_settings_set(settings_path) then sorted_set(node)
+            -- 30.0 after 30 is no change.
+            when json_type(node) = 'DOUBLE'
+            then coalesce(
+                cast(to_count(cast(node as varchar)) as varchar),
+                cast(node as varchar)
+            )
             else cast(node as varchar)
         end as value_json,
         fetched_at

@@ -43,11 +43,17 @@ describe('settings', () => {
     })
   })
 
-  it('keep numbers exact', async () => {
-    expect(await leavesOf('{"a": 9007199254740993, "b": 1e3, "c": 1000.0}')).toEqual({
+  it('keep numbers exact, and spell equal integers alike', async () => {
+    const settings =
+      '{"a": 9007199254740993, "b": 1e3, "c": 1000.0, "d": -3.0, "e": 0.5, "f": 1e300, "g": "30.0"}'
+    expect(await leavesOf(settings)).toEqual({
       a: '9007199254740993',
-      b: '1000.0',
-      c: '1000.0',
+      b: '1000',
+      c: '1000',
+      d: '-3',
+      e: '0.5',
+      f: '1e300',
+      g: '"30.0"',
     })
   })
 

@@ -1,7 +1,7 @@
 select
     org_id,
     activity_date,
-    coalesce(group_key, '(unnamed)') as client,
+    coalesce(nullif(group_key, ''), '(unnamed)') as client,
     daily_active_users,
     fetched_at
 from {{ source('platform', 'activity_by_client') }}

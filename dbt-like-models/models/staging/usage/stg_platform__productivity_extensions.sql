@@ -1,7 +1,7 @@
 select
     org_id,
     activity_date,
-    coalesce(extension, '(unnamed)') as extension,
+    coalesce(nullif(extension, ''), '(unnamed)') as extension,
     count_value as file_operations,
     fetched_at
 from {{ source('platform', 'productivity_extensions') }}

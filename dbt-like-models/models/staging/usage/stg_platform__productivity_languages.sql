@@ -1,7 +1,7 @@
 select
     org_id,
     activity_date,
-    coalesce(language, '(unnamed)') as language,
+    coalesce(nullif(language, ''), '(unnamed)') as language,
     count_value as file_operations,
     fetched_at
 from {{ source('platform', 'productivity_languages') }}

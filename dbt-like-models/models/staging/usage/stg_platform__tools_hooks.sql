@@ -1,7 +1,7 @@
 select
     org_id,
     activity_date,
-    coalesce(event, '(unnamed)') as hook_event,
+    coalesce(nullif(event, ''), '(unnamed)') as hook_event,
     matcher,
     command,
     count_value as invocations,

@@ -1,7 +1,7 @@
 select
     org_id,
     activity_date,
-    coalesce(name, '(unnamed)') as skill_name,
+    coalesce(nullif(name, ''), '(unnamed)') as skill_name,
     count_value as invocations,
     fetched_at
 from {{ source('platform', 'tools_skills') }}
