@@ -122,3 +122,11 @@ export function digits(count: number | bigint): string {
 export function counted(count: number, noun: string): string {
   return `${digits(count)} ${noun}${count === 1 ? '' : 's'}`
 }
+
+/** An error without dates and the id of its request: the same for days that failed alike. */
+export function wayOf(error: string, requestId: string | null): string {
+  const withoutId = requestId === null ? error : error.replaceAll(requestId, '')
+  return withoutId.replaceAll(DATE, '')
+}
+
+const DATE = /\d{4}-\d\d-\d\d/g

@@ -1,5 +1,5 @@
 import { grouped } from '../lib/grouped.ts'
-import { oneLine, size, counted, digits } from '../lib/text.ts'
+import { oneLine, size, counted, digits, wayOf } from '../lib/text.ts'
 import { DAYS, type Days, type RunRecord } from './run-record.ts'
 import type { Summary, Warning } from './summary.ts'
 import { aligned, duration, requestNote, shrinkage } from './words.ts'
@@ -73,11 +73,7 @@ type Failure = RunRecord['failures'][number]
 /** One line for the days of a resource that failed in the same way, with the error of the first. */
 function failureLines(failures: readonly Failure[]): string[] {
   const way = ({ org_id, resource, error, request_id: id }: Failure): string =>
-    JSON.stringify([
-      org_id,
-      resource,
-      (id === null ? error : error.replaceAll(id, '')).replaceAll(DATE, ''),
-    ])
+    JSON.stringify([org_id, resource, wayOf(error, id)])
   return [...grouped(failures, way).values()].flatMap((group) => {
     const [first, ...others] = group.toSorted((a, b) => (a.day < b.day ? -1 : 1))
     if (first === undefined) return []
@@ -87,8 +83,6 @@ function failureLines(failures: readonly Failure[]): string[] {
     return `${resource} ${day}${more ?? ''} of ${org_id}: ${error}${requestNote(request_id, error)}`
   })
 }
-
-const DATE = /\d{4}-\d\d-\d\d/g
 
 function shrunkLine({ org_id, size_before, is_confirmed, ...day }: RunRecord['shrunk'][number]) {
   return shrinkage({ ...day, orgId: org_id, sizeBefore: size_before, isConfirmed: is_confirmed })

@@ -10,6 +10,7 @@ import { addDays, type DayRange } from '../lib/days.ts'
 import { orIfMissing } from '../lib/files.ts'
 import type { Learned } from '../lib/learned.ts'
 import { leaseStatus } from '../lib/lock.ts'
+import { wayOf } from '../lib/text.ts'
 import { presentBuild, rollbackInForce } from './rollback.ts'
 
 export type Status = Readonly<Awaited<ReturnType<typeof readStatus>>>
@@ -22,7 +23,7 @@ export type LimitStatus = Readonly<ReturnType<typeof limitOf>>
 export interface Gap extends DayRange {
   readonly status: 'failed' | 'missing'
   readonly days: number
-  /** Why the last attempt failed; null if the days were never requested. */
+  /** Why the last attempt for the first day failed; null if the days were never requested. */
   readonly error: string | null
 }
 
@@ -170,14 +171,18 @@ function latestDay(rows: readonly IntervalRow[]): IntervalRow['day'] | null {
   return rows.findLast(({ status }) => status === 'landed' || status === 'empty')?.day ?? null
 }
 
+/** Days that failed in the same way are one gap, with the error of the first. */
 function gapsOf(rows: readonly IntervalRow[]): Gap[] {
   const gaps: Gap[] = []
-  for (const { status, day, error } of rows) {
+  let lastWay: string | null = null
+  for (const { status, day, error, requestId } of rows) {
     if (status !== 'failed' && status !== 'missing') continue
+    const way = error === null ? null : wayOf(error, requestId)
     const last = gaps.at(-1)
-    const joins = last?.status === status && addDays(last.last, 1) === day && last.error === error
+    const joins = last?.status === status && addDays(last.last, 1) === day && lastWay === way
     if (last !== undefined && joins) gaps.splice(-1, 1, { ...last, last: day, days: last.days + 1 })
     else gaps.push({ first: day, last: day, status, days: 1, error })
+    lastWay = way
   }
   return gaps
 }
