@@ -31,16 +31,20 @@ import {
 import { finishMerges } from '../lake/merge-files.ts'
 import { isAnalytics } from '../lake/resources.ts'
 
-/** A ledger, and its intervals whose file is not in the lake. */
 export interface OpenLedger {
   readonly ledger: LedgerFile
+  /** The intervals that it forgot because their files are not in the lake. */
   readonly missing: readonly Interval[]
+  /** How many versions that it lacked were damaged or gone. */
+  readonly damaged: number
 }
 
 /**
  * Opens an organisation's ledger and compares it with the lake, whose index it is. The caller
  * holds the lock. Versions that the ledger lacks, because lines of it were missing or a run was
- * killed before it wrote them, are verified and added.
+ * killed before it wrote them, are verified and added. Intervals whose file is gone are forgotten,
+ * so that their days are missing and requested again: the ledger never claims a file that does not
+ * exist (law 3).
  */
 export async function openLedger(
   dataFolder: string,
@@ -58,7 +62,14 @@ export async function openLedger(
       `the ledger of ${orgId} lacked versions that are in the lake (${listedDays(unknownFiles)}); they were added`,
     )
   }
-  return { ledger, missing: intervalsWithoutFile(ledger.intervals.values(), inLake) }
+  const missing = intervalsWithoutFile(ledger.intervals.values(), inLake)
+  if (missing.length > 0) {
+    await ledger.forget(missing)
+    warn(
+      `files of ${orgId} are in the ledger but not in the lake: ${listedDays(missing)}; these days are missing again`,
+    )
+  }
+  return { ledger, missing, damaged: countVersions(damaged) }
 }
 
 /**
@@ -140,6 +151,10 @@ export async function rebuildLedger(
       return !isDeepStrictEqual(each, ledger.intervals.get(intervalKey(each.resource, each.day)))
     }),
   )
+  return countVersions(damaged)
+}
+
+function countVersions(damaged: readonly DamagedFile[]): number {
   return damaged.filter(({ isStray }) => isStray !== true).length
 }
 
@@ -258,18 +273,6 @@ async function tidyMergedFiles(dataFolder: string, orgId: string, warn: Warn): P
   if (restored.length === 0) return
   const { damaged } = await verifyVersions(dataFolder, orgId, restored)
   for (const each of damaged) warn(await quarantine(dataFolder, orgId, each))
-}
-
-/**
- * Forgets intervals whose file is gone, so that their days are missing and requested again: the
- * ledger never claims a file that does not exist (law 3).
- */
-export async function forgetMissing({ ledger, missing }: OpenLedger): Promise<void> {
-  if (missing.length === 0) return
-  await ledger.forget(missing)
-  ledger.warn(
-    `files of ${ledger.orgId} are in the ledger but not in the lake: ${listedDays(missing)}; these days are missing again`,
-  )
 }
 
 /**

@@ -44,7 +44,7 @@ import {
 import { IntervalRecorder } from './land/interval-recorder.ts'
 import type { LandingDatabase } from './land/raw-writer.ts'
 import { quarantineDamagedEntities } from './land/verify-versions.ts'
-import { forgetImpossible, forgetMissing, openLedger, type OpenLedger } from './open-ledger.ts'
+import { forgetImpossible, openLedger, type OpenLedger } from './open-ledger.ts'
 import { daysOf, planSync, type DaySelection, type FetchTask } from './plan/sync-plan.ts'
 import { spanOf, WindowSizes } from './plan/window-size.ts'
 
@@ -182,7 +182,6 @@ async function landDue(
   const { client, world, dataFolder, runId, concurrency, database, selection, listeners } = options
   const { ledger, missing } = opened
   const warn = warner(world)
-  await forgetMissing(opened)
   await forgetImpossible(ledger, identity.today)
   const now = world.now() + identity.skewMs
   const savedSizes = (await learnedSizes.read(dataFolder, orgId)) ?? new Map()

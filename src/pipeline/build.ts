@@ -78,16 +78,22 @@ interface BuildChoice extends ModelChoice {
   readonly exitCode?: ExitCode
 }
 
+const COMPLETE: StageResult = { exitCode: ExitCode.complete, problems: [] }
+
 /** Raw → base → models → published warehouse. Needs no network. */
 export async function build(context: RunContext, choice: BuildChoice): Promise<StageResult> {
   const { dataFolder } = context.config
   await refuseSelectionOnPast(dataFolder, choice)
   refuseFuture(choice.asOf, context.world.now())
-  await reconcileLedgers(context)
+  const lost = await reconcileLedgers(context)
   if (choice.asOf === undefined) await landHooks(context)
   const orgIds = requireOrganisations(context, await knownOrganisations(dataFolder))
-  if (choice.asOf !== undefined) return buildPast(context, orgIds, choice, choice.asOf)
-  return buildIfLanded(context, orgIds, choice, await normalizeAndRead(context))
+  if (choice.asOf !== undefined) {
+    await buildPast(context, orgIds, choice, choice.asOf)
+    return downgradeToPartial(lost, COMPLETE)
+  }
+  const ready = await normalizeAndRead(context)
+  return buildIfLanded(context, orgIds, choice, { ...ready, missing: lost + ready.missing })
 }
 
 /** @throws UsageError if only some models are selected after a rollback or a build of the past. */
@@ -110,7 +116,7 @@ async function buildIfLanded(
   choice: BuildChoice,
   { missing, project }: Awaited<ReturnType<typeof normalizeAndRead>>,
 ): Promise<StageResult> {
-  const outcome = downgradeToPartial(missing, { exitCode: ExitCode.complete, problems: [] })
+  const outcome = downgradeToPartial(missing, COMPLETE)
   if (!(await hasLanded(context.config.dataFolder, orgIds))) {
     if (missing > 0) return outcome
     throw nothingToBuild(context)
@@ -124,7 +130,7 @@ async function buildPast(
   orgIds: readonly string[],
   choice: BuildChoice,
   asOf: number,
-): Promise<StageResult> {
+): Promise<void> {
   const pointInTime = await dataAsOf(context.config.dataFolder, orgIds, asOf)
   await rm(pointInTime.baseIn, { recursive: true, force: true })
   const { project } = await normalizeAndRead(context, pointInTime)
@@ -133,7 +139,6 @@ async function buildPast(
   warner(context.world)(
     `the warehouse is published as it was known at ${when}; the next build without --as-of returns to the latest data`,
   )
-  return { exitCode: ExitCode.complete, problems: [] }
 }
 
 /**
@@ -375,5 +380,5 @@ export async function rollback(context: RunContext, to: string | undefined): Pro
   const done = await rollBack({ dataFolder: config.dataFolder, runId, now: world.now, to })
   world.emit({ type: 'warehouse.rolled_back', from: done.from, to: done.to })
   warner(world)('the next build returns to the latest data; exports are unchanged')
-  return { exitCode: ExitCode.complete, problems: [] }
+  return COMPLETE
 }

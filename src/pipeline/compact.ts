@@ -43,9 +43,8 @@ async function planOf(dataFolder: string, orgId: string, now: number): Promise<M
 /** Merges the raw files of past months. Base already has one file per month. */
 export async function compact(context: RunContext) {
   const { config, world } = context
-  await reconcileLedgers(context)
+  let missing = await reconcileLedgers(context)
   const merged: Merged[] = []
-  let missing = 0
   await timed(context, 'compact', async () => {
     for (const orgId of await organisationsInLake(config.dataFolder)) {
       if (world.signal.aborted) break

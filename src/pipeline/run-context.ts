@@ -68,17 +68,23 @@ export function projectOf(config: Config, warn: (message: string) => void): Prom
 }
 
 /**
- * Compares each ledger, also of organisations that have none yet, with the lake, and adds what it
- * lacks. `except`: organisations whose ledgers this run has opened already.
+ * Compares each ledger, also of organisations that have none yet, with the lake. `except`:
+ * organisations whose ledgers this run has opened already. Returns how many versions were damaged
+ * or gone.
  */
 export async function reconcileLedgers(
   context: RunContext,
   except: readonly (string | null)[] = [],
-): Promise<void> {
+): Promise<number> {
   const { dataFolder } = context.config
+  let lost = 0
   const all = union(await organisationsInLake(dataFolder), await knownOrganisations(dataFolder))
-  for (const orgId of all)
-    if (!except.includes(orgId)) await openLedger(dataFolder, orgId, warner(context.world))
+  for (const orgId of all) {
+    if (except.includes(orgId)) continue
+    const { damaged, missing } = await openLedger(dataFolder, orgId, warner(context.world))
+    lost += damaged + missing.length
+  }
+  return lost
 }
 
 /** Whether any day has landed, with rows or without: base and models are made of nothing else. */

@@ -80,6 +80,7 @@ export async function landOrganisations(
   const { config } = context
   const organisations = config.organisations(selection.organisations)
   const isAlone = organisations.length === 1
+  let lost = 0
   const syncAll = async (): Promise<readonly OrganisationResult[]> => {
     await using database = new LandingDatabase(config.dataFolder)
     const owners = await knownOwners(config)
@@ -89,13 +90,13 @@ export async function landOrganisations(
       return isAlone ? work() : withoutStoppingOthers(context, organisation, work)
     })
     const opened = results.map(({ orgId }) => orgId)
-    if (!context.world.signal.aborted) await reconcileLedgers(context, opened)
+    if (!context.world.signal.aborted) lost = await reconcileLedgers(context, opened)
     if (selection.days === undefined) await landHooks(context)
     return results
   }
   const outcome = outcomeOf(await timed(context, 'sync', syncAll))
   for (const failure of outcome.failures) context.world.emit(failure)
-  return outcome
+  return downgradeToPartial(lost, outcome)
 }
 
 /** Warns once, before an organisation makes the key again. */

@@ -1,4 +1,4 @@
-import { appendFile, copyFile } from 'node:fs/promises'
+import { appendFile, copyFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import {
@@ -12,7 +12,7 @@ import { rawDays } from '../../src/lake/raw-days.ts'
 import { intervalKey, LedgerFile, readJournal, type Interval } from '../../src/lake/ledger.ts'
 import { ledgerOf } from '../flows/platform.ts'
 import { temporaryFolder } from '../support/helpers.ts'
-import { DAY, LOOK, NOW, platform, unrecord, versions } from './three-days.ts'
+import { DAY, LOOK, newest, NOW, platform, unrecord, versions } from './three-days.ts'
 
 const KEY = intervalKey('users', DAY)
 
@@ -65,6 +65,17 @@ it('law 3: a version that a killed run landed after two versions whose names are
   await openLedger(data, 'o', (message) => messages.push(message))
   expect(messages).toHaveLength(1)
   expect(await current(data)).toMatchObject({ file: (await versions(data)).at(-1), versions: 3 })
+})
+
+it('law 3: opening the ledger forgets a day whose file is gone', async () => {
+  const { data, sync } = await platform()
+  await sync()
+  await rm(await newest(data))
+  const messages: string[] = []
+  const { missing } = await openLedger(data, 'o', (message) => messages.push(message))
+  expect(missing).toMatchObject([{ resource: 'users', day: DAY }])
+  expect(messages.join()).toContain('are in the ledger but not in the lake')
+  expect(await current(data)).toBeUndefined()
 })
 
 it.each([

@@ -58,6 +58,19 @@ describe('a raw file with a flipped bit', () => {
   })
 })
 
+it('a build reports a raw file that is gone, although base still has its rows', async () => {
+  const { data, work } = await publishedNight()
+  const before = await martsOf(data)
+  await rm(join(data, 'lake/raw/tools/org=org_demo/date=2026-01-23'), { recursive: true })
+  const built = await work('build')
+  expect(built, built.err).toMatchObject({ code: 3 })
+  expect(built.out).toContain('tools 2026-01-23')
+  expect(lines(built.err)[0]).toContain('a file of the lake was damaged or gone')
+  expect(await statusOf(data)).toEqual([{ resource: 'tools', day: '2026-01-23' }])
+  expect(await work('run')).toMatchObject({ code: 0 })
+  expect(await martsOf(data)).toEqual(before)
+})
+
 it('a build of the past refuses a raw file with a flipped bit, and publishes nothing', async () => {
   const { clock, data, work } = await publishedNight()
   const before = await martsOf(data)
