@@ -13,17 +13,14 @@ import { momentOf } from './options.ts'
 import { createWorld } from './world.ts'
 
 export const buildCommand = dataCommand({
-  examples: [
-    ['$0 build', 'build all models'],
-    ['$0 build --select +fct_user_day', 'build one mart and the models it reads'],
-    [
-      '$0 build --select state:modified+',
-      'build the models that changed, and those that read them',
-    ],
-    ['$0 build --plan', 'show what would be reused, updated or created, and why'],
-    ['$0 build --retry', 'continue after fixing a model that failed'],
-    ['$0 build --as-of 2026-03-01', 'build the warehouse as it was known at the end of that day'],
-  ],
+  examples: {
+    '$0 build': 'build all models',
+    '$0 build --select +fct_user_day': 'build one mart and the models it reads',
+    '$0 build --select state:modified+': 'build the models that changed, and those that read them',
+    '$0 build --plan': 'show what would be reused, updated or created, and why',
+    '$0 build --retry': 'continue after fixing a model that failed',
+    '$0 build --as-of 2026-03-01': 'build the warehouse as it was known at the end of that day',
+  },
   options: {
     ...reportOptions,
     select: text(
@@ -79,7 +76,7 @@ async function planOf(config: Config, choice: ModelChoice, terminal: Terminal): 
 }
 
 export const rebuildCommand = dataCommand({
-  examples: [['$0 rebuild', 'after a restore from a backup, or if ledger or base may be damaged']],
+  examples: { '$0 rebuild': 'after a restore from a backup, or if ledger or base may be damaged' },
   options: reportOptions,
   run: (flags, terminal, config) =>
     runJob({ ...flags, command: 'rebuild', config }, terminal, (context, runs) =>
@@ -88,11 +85,11 @@ export const rebuildCommand = dataCommand({
 })
 
 export const exportCommand = dataCommand({
-  examples: [
-    ['$0 export parquet', 'write one Parquet file per mart, and a manifest'],
-    ['$0 export csv', 'write CSV files, for spreadsheets'],
-    ['$0 export duckdb', 'write marts and meta to one DuckDB file, for BI tools'],
-  ],
+  examples: {
+    '$0 export parquet': 'write one Parquet file per mart, and a manifest',
+    '$0 export csv': 'write CSV files, for spreadsheets',
+    '$0 export duckdb': 'write marts and meta to one DuckDB file, for BI tools',
+  },
   options: {
     ...reportOptions,
     target: {
@@ -110,10 +107,10 @@ export const exportCommand = dataCommand({
 })
 
 export const rollbackCommand = dataCommand({
-  examples: [
-    ['$0 rollback', 'publish the previous warehouse again'],
-    ['$0 rollback --list', 'list the published file and the earlier ones that are kept'],
-  ],
+  examples: {
+    '$0 rollback': 'publish the previous warehouse again',
+    '$0 rollback --list': 'list the published file and the earlier ones that are kept',
+  },
   options: {
     ...reportOptions,
     list: {

@@ -55,8 +55,11 @@ export interface Answer {
   readonly exitCode?: ExitCode
 }
 
+/** Lines to copy, in which `$0` is the program, and their purposes. */
+export type Examples = Readonly<Record<string, string>>
+
 export interface Command {
-  readonly examples: readonly [string, string][]
+  readonly examples: Examples
   readonly options: OptionSet
   run(flags: object, terminal: Terminal): Promise<ExitCode | Answer>
 }
@@ -135,7 +138,7 @@ export function configured(
 }
 
 interface DataCommand<O extends OptionSet> {
-  readonly examples: Command['examples']
+  readonly examples: Examples
   /** Its own options, besides dataOptions. */
   readonly options: O
   readonly run: (
@@ -258,10 +261,12 @@ export function helpWidth({ columns }: Terminal): number {
 }
 
 /** Prints each example below its purpose and on one line, so that it can be copied. */
-function showExamples(parser: Argv, examples: Command['examples'], terminal: Terminal): void {
-  const lines = examples.map(([line]) => line.replaceAll('$0', NAME))
-  parser.wrap(Math.max(helpWidth(terminal), ...lines.map(({ length }) => length + PADDING)))
-  parser.example(examples.map(([, purpose], at) => [`# ${purpose}\n${lines[at] ?? ''}`, '']))
+function showExamples(parser: Argv, examples: Examples, terminal: Terminal): void {
+  const lines = Object.entries(examples).map(([line, purpose]) => {
+    return { line: line.replaceAll('$0', NAME), purpose }
+  })
+  parser.wrap(Math.max(helpWidth(terminal), ...lines.map(({ line }) => line.length + PADDING)))
+  parser.example(lines.map(({ line, purpose }) => [`# ${purpose}\n${line}`, '']))
 }
 
 /**

@@ -8,10 +8,10 @@ import { linesText } from '../serve/format.ts'
 import { runJob } from './job.ts'
 
 export const compactCommand = dataCommand({
-  examples: [
-    ['$0 compact', 'run once a month: one file per resource and month instead of one per day'],
-    ['$0 compact --dry-run', 'show what would be merged'],
-  ],
+  examples: {
+    '$0 compact': 'run once a month: one file per resource and month instead of one per day',
+    '$0 compact --dry-run': 'show what would be merged',
+  },
   options: {
     ...reportOptions,
     'dry-run': flag('show what would be merged, and change nothing'),

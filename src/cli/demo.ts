@@ -21,7 +21,7 @@ const REPORT = { formats: ['html' as const], people: false }
 const QUESTIONS = ['active_users_by_week', 'spend_by_model_this_month', 'mcp_servers_last_28_days']
 
 export const demoCommand = defineCommand({
-  examples: [['$0 demo', 'run two simulated nights, then answer three questions']],
+  examples: { '$0 demo': 'run two simulated nights, then answer three questions' },
   options: {
     ...logOption,
     data: textOr('./data/demo', 'data folder of the demo; replaced each time'),
@@ -118,11 +118,11 @@ const MAX_PORT = 65_535
 const MOST_ORGANISATIONS = 100_000
 
 export const emulateCommand = defineCommand({
-  examples: [
-    ['$0 emulate', 'listen on port 8787 until Ctrl-C'],
-    ['$0 emulate --users 10000 --rate 5', 'serve a large organisation with a strict rate limit'],
-    ['$0 emulate --organisations 100', 'serve many organisations, each with its own keys'],
-  ],
+  examples: {
+    '$0 emulate': 'listen on port 8787 until Ctrl-C',
+    '$0 emulate --users 10000 --rate 5': 'serve a large organisation with a strict rate limit',
+    '$0 emulate --organisations 100': 'serve many organisations, each with its own keys',
+  },
   options: {
     port: { type: 'number', default: 8787, describe: 'port of the API host; 0 chooses a free one' },
     'app-port': {

@@ -16,10 +16,10 @@ import { dataCommand, jsonOption } from './command.ts'
 import { selectionOf, selectionOptions } from './options.ts'
 
 export const planCommand = dataCommand({
-  examples: [
-    ['$0 plan', 'show the requests by resource and reason'],
-    ['$0 plan --only users --json', 'show every window and its days'],
-  ],
+  examples: {
+    '$0 plan': 'show the requests by resource and reason',
+    '$0 plan --only users --json': 'show every window and its days',
+  },
   options: { ...selectionOptions, ...jsonOption },
   run: async (flags, { now }, config) => {
     const selection = selectionOf(flags, config)

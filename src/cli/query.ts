@@ -13,12 +13,12 @@ import { dataCommand, flag, jsonOption, optionalArgument, text } from './command
 import { stoppable } from './signals.ts'
 
 export const queryCommand = dataCommand({
-  examples: [
-    ['$0 query "from fct_org_day order by activity_date desc limit 7"', 'show the last seven days'],
-    ['$0 query "select * from meta.intervals" --format csv', 'write CSV, for a spreadsheet'],
-    ['$0 query --list', 'list the ready-made questions'],
-    ['$0 query --analysis spend_by_team', 'answer one of them'],
-  ],
+  examples: {
+    '$0 query "from fct_org_day order by activity_date desc limit 7"': 'show the last seven days',
+    '$0 query "select * from meta.intervals" --format csv': 'write CSV, for a spreadsheet',
+    '$0 query --list': 'list the ready-made questions',
+    '$0 query --analysis spend_by_team': 'answer one of them',
+  },
   options: {
     format: {
       choices: outputFormats,
@@ -61,11 +61,11 @@ function statementOf(
 }
 
 export const tablesCommand = dataCommand({
-  examples: [
-    ['$0 tables', 'list the marts and what one row of each is'],
-    ['$0 tables fct_model_day', 'show the type, unit, additivity and meaning of each column'],
-    ['$0 tables meta.intervals --json', 'show the columns as JSON'],
-  ],
+  examples: {
+    '$0 tables': 'list the marts and what one row of each is',
+    '$0 tables fct_model_day': 'show the type, unit, additivity and meaning of each column',
+    '$0 tables meta.intervals --json': 'show the columns as JSON',
+  },
   options: {
     ...jsonOption,
     name: optionalArgument('name of a table, to show its columns'),

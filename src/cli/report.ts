@@ -10,11 +10,11 @@ import { dataCommand, flag, jsonOption, text, texts } from './command.ts'
 import { stoppable } from './signals.ts'
 
 export const reportCommand = dataCommand({
-  examples: [
-    ['$0 report', 'write one HTML file with charts, which needs no network'],
-    ['$0 report --format md', 'write the findings as Markdown, for chat or e-mail'],
-    ['$0 report --people', 'name the people who spent most'],
-  ],
+  examples: {
+    '$0 report': 'write one HTML file with charts, which needs no network',
+    '$0 report --format md': 'write the findings as Markdown, for chat or e-mail',
+    '$0 report --people': 'name the people who spent most',
+  },
   options: {
     ...jsonOption,
     format: {
@@ -52,10 +52,10 @@ async function orgIdsOf(dataFolder: string, names: readonly string[]): Promise<s
 }
 
 export const docsCommand = dataCommand({
-  examples: [
-    ['$0 docs', 'write one HTML file that needs no network'],
-    ['$0 docs --out public/index.html', 'write it to the folder of a static site'],
-  ],
+  examples: {
+    '$0 docs': 'write one HTML file that needs no network',
+    '$0 docs --out public/index.html': 'write it to the folder of a static site',
+  },
   options: {
     ...jsonOption,
     out: text('file to write (default: <data>/docs/index.html)'),

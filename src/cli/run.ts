@@ -6,34 +6,34 @@ import type { RunsSoFar } from '../pipeline/build.ts'
 import type { RunContext } from '../pipeline/run-context.ts'
 import { run } from '../pipeline/run.ts'
 import { sync, type SyncSelection } from '../pipeline/sync.ts'
-import { dataCommand, reportOptions, type Terminal } from './command.ts'
+import { dataCommand, reportOptions, type Examples, type Terminal } from './command.ts'
 import { configPath, MAIN } from './hooks/run.ts'
 import { runJob, type JobResult } from './job.ts'
 import { durationOf, paceOptions, selectionOf, selectionOptions } from './options.ts'
 
 export const runCommand = nightly(
   'run',
-  [
-    ['$0 run', 'load the whole history the first time, then what is missing or due'],
-    ['$0 run --data ./warehouse --log json', 'run from cron, with a log as JSON lines'],
-  ],
+  {
+    '$0 run': 'load the whole history the first time, then what is missing or due',
+    '$0 run --data ./warehouse --log json': 'run from cron, with a log as JSON lines',
+  },
   run,
 )
 
 export const syncCommand = nightly(
   'sync',
-  [
-    ['$0 sync', 'load what is missing, up to yesterday'],
-    ['$0 sync --from 2026-02-01 --to 2026-02-28 --refetch', 'load a month again'],
-    ['$0 sync --only users --max-duration 20m', 'load only users, for at most 20 minutes'],
-    ['$0 sync --org acme,beta', 'load two of many organisations'],
-  ],
+  {
+    '$0 sync': 'load what is missing, up to yesterday',
+    '$0 sync --from 2026-02-01 --to 2026-02-28 --refetch': 'load a month again',
+    '$0 sync --only users --max-duration 20m': 'load only users, for at most 20 minutes',
+    '$0 sync --org acme,beta': 'load two of many organisations',
+  },
   sync,
 )
 
 function nightly(
   command: string,
-  examples: readonly [string, string][],
+  examples: Examples,
   work: (context: RunContext, selection: SyncSelection, runs: RunsSoFar) => Promise<JobResult>,
 ) {
   return dataCommand({

@@ -37,11 +37,11 @@ const LISTED_RUNS = 5
 const LISTED_GAPS = 20
 
 export const statusCommand = dataCommand({
-  examples: [
-    ['$0 status', 'show everything; of many organisations, totals and those with problems'],
-    ['$0 status --org acme', 'show one of many organisations in full'],
-    ['$0 status --json', 'write JSON, for a monitor'],
-  ],
+  examples: {
+    '$0 status': 'show everything; of many organisations, totals and those with problems',
+    '$0 status --org acme': 'show one of many organisations in full',
+    '$0 status --json': 'write JSON, for a monitor',
+  },
   options: { ...orgOption, ...jsonOption },
   run: async (flags, { err }, config) => {
     const warn = (message: string): void => {
@@ -248,10 +248,10 @@ function gapLine(resource: string, gap: Gap): string {
 }
 
 export const doctorCommand = defineCommand({
-  examples: [
-    ['$0 doctor', 'check before the first run, or after a failed night'],
-    ['$0 doctor --all --json', 'verify every file of the lake and write JSON, for a monitor'],
-  ],
+  examples: {
+    '$0 doctor': 'check before the first run, or after a failed night',
+    '$0 doctor --all --json': 'verify every file of the lake and write JSON, for a monitor',
+  },
   options: {
     ...dataOptions,
     ...orgOption,

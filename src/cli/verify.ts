@@ -41,14 +41,12 @@ const sampleOptions = {
 }
 
 export const verifyCommand = dataCommand({
-  examples: [
-    ['$0 verify', 'compare the last day and six random days'],
-    ['$0 verify --all', 'compare the whole history'],
-    [
-      '$0 verify --from 2026-02-01 --to 2026-02-28 --json',
+  examples: {
+    '$0 verify': 'compare the last day and six random days',
+    '$0 verify --all': 'compare the whole history',
+    '$0 verify --from 2026-02-01 --to 2026-02-28 --json':
       'compare a month, and list every difference',
-    ],
-  ],
+  },
   options: {
     ...rangeOptions,
     ...orgOption,

@@ -6,7 +6,7 @@ import {
   type ApiClient,
 } from '../../client/index.ts'
 import { ExitCode } from '../../lib/errors.ts'
-import { argument, text, type Entry, type Terminal } from '../command.ts'
+import { argument, text, type Entry, type Examples, type Terminal } from '../command.ts'
 import {
   changeOptions,
   mayChange,
@@ -46,7 +46,7 @@ async function computerOf({ client, clean }: Platform, idOrName: string): Promis
 }
 
 const listComputers = platformCommand({
-  examples: [['$0 computers list', 'list the computers and their status']],
+  examples: { '$0 computers list': 'list the computers and their status' },
   options: {},
   work: (_, terminal) => async (platform) => {
     const { items } = await platform.client.computers.fetchAll()
@@ -63,10 +63,10 @@ const listComputers = platformCommand({
 const COMPUTER = '3c817680-7209-4c96-a3cd-7db1db9cbd67'
 
 const showComputer = platformCommand({
-  examples: [
-    ['$0 computers show build-farm', 'show a computer by name, with its provisioning steps'],
-    [`$0 computers show ${COMPUTER} --json`, 'show a computer by id, as JSON as served'],
-  ],
+  examples: {
+    '$0 computers show build-farm': 'show a computer by name, with its provisioning steps',
+    [`$0 computers show ${COMPUTER} --json`]: 'show a computer by id, as JSON as served',
+  },
   options: computerArgument,
   advice: ON_COMPUTERS,
   work: (flags, terminal) => async (platform) => {
@@ -78,13 +78,11 @@ const showComputer = platformCommand({
 const METRICS = ['cpuUsedPct', 'cpuCount', 'memUsed', 'memTotal', 'diskUsed', 'diskTotal']
 
 const showMetrics = platformCommand({
-  examples: [
-    ['$0 computers metrics build-farm', 'show processor, memory and disk, one row per sample'],
-    [
-      '$0 computers metrics build-farm --start 2026-03-01T06:00:00Z --json',
+  examples: {
+    '$0 computers metrics build-farm': 'show processor, memory and disk, one row per sample',
+    '$0 computers metrics build-farm --start 2026-03-01T06:00:00Z --json':
       'show samples from a time on, as JSON as served',
-    ],
-  ],
+  },
   options: {
     start: text('first time, such as 2026-03-01T06:00:00Z (default: the platform decides)'),
     ...computerArgument,
@@ -110,7 +108,7 @@ function labelOf(computer: unknown): string {
 }
 
 interface Action {
-  readonly examples: readonly [string, string][]
+  readonly examples: Examples
   readonly what: (label: string, computer: unknown) => string
   readonly ask: (client: ApiClient, computerId: string) => Promise<unknown>
   /** The result without secrets: fields for machines. */
@@ -121,12 +119,10 @@ interface Action {
 }
 
 const installDependencies = action({
-  examples: [
-    [
-      '$0 computers install-deps build-farm && $0 computers wait build-farm',
+  examples: {
+    '$0 computers install-deps build-farm && $0 computers wait build-farm':
       'install, and wait until that is done',
-    ],
-  ],
+  },
   what: (label) => `install the dependencies of ${label} again`,
   ask: (client, id) => client.computers.installDependencies(id),
   json: (answer, { clean }) => ({ computer: clean('computers', JSON.stringify(answer)).value }),
@@ -138,7 +134,7 @@ const installDependencies = action({
 })
 
 const refreshComputer = action({
-  examples: [['$0 computers refresh build-farm', 'set up Git credentials and environment again']],
+  examples: { '$0 computers refresh build-farm': 'set up Git credentials and environment again' },
   what: (label) => `set up the credentials and the environment of ${label} again`,
   ask: (client, id) => client.computers.refresh(id),
   json: (answer) => ({ configured: fieldOf(answer, 'configured') ?? null }),
@@ -147,7 +143,7 @@ const refreshComputer = action({
 })
 
 const restartComputer = action({
-  examples: [['$0 computers restart build-farm', 'restart a managed computer']],
+  examples: { '$0 computers restart build-farm': 'restart a managed computer' },
   what: (label) => `restart the computer ${label}`,
   ask: (client, id) => client.computers.restart(id),
   json: () => ({ restarted: true }),
@@ -155,7 +151,7 @@ const restartComputer = action({
 })
 
 const deleteComputer = action({
-  examples: [['$0 computers delete build-farm --dry-run', 'show what would be sent']],
+  examples: { '$0 computers delete build-farm --dry-run': 'show what would be sent' },
   what: (label, computer) => {
     const status = fieldOf(computer, 'status')
     const now = status === undefined ? '' : `, which is ${textOf(status)} now`
@@ -188,13 +184,11 @@ function action({ examples, what, ask, json, text, advice }: Action) {
 }
 
 const waitForComputer = platformCommand({
-  examples: [
-    ['$0 computers wait build-farm', 'wait until it is active (exit code 0) or in error (1)'],
-    [
-      '$0 computers wait build-farm --timeout 5m --interval 10s',
+  examples: {
+    '$0 computers wait build-farm': 'wait until it is active (exit code 0) or in error (1)',
+    '$0 computers wait build-farm --timeout 5m --interval 10s':
       'wait at most 5 minutes, then exit with 4',
-    ],
-  ],
+  },
   options: { ...pollOptions('20m'), ...computerArgument },
   advice: ON_COMPUTERS,
   patienceOf,

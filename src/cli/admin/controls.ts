@@ -9,13 +9,11 @@ import { changesBetween, elementsOf, isSet, pathsOf, type SettingChange } from '
 const DEFAULT_LISTED = 20
 
 const listControls = platformCommand({
-  examples: [
-    ['$0 controls list', 'list the last 20 revisions, who made them, and what they changed'],
-    [
-      '$0 controls list --limit 500 --json',
+  examples: {
+    '$0 controls list': 'list the last 20 revisions, who made them, and what they changed',
+    '$0 controls list --limit 500 --json':
       'list revisions as JSON as served, with secrets redacted',
-    ],
-  ],
+  },
   options: { limit: textOr(String(DEFAULT_LISTED), 'number of revisions, newest first') },
   work: (flags, terminal) => {
     const limit = wholeNumber(flags.limit, '--limit', 1)
@@ -31,10 +29,10 @@ const listControls = platformCommand({
 })
 
 const showControls = platformCommand({
-  examples: [
-    ['$0 controls show latest', 'show every current setting'],
-    ['$0 controls show 12 --json', 'show a revision as JSON as served, with secrets redacted'],
-  ],
+  examples: {
+    '$0 controls show latest': 'show every current setting',
+    '$0 controls show 12 --json': 'show a revision as JSON as served, with secrets redacted',
+  },
   options: { revision: argument('number of the revision, or latest') },
   work: (flags, terminal) => {
     const wanted = revisionOf(flags.revision)
@@ -53,10 +51,10 @@ const showControls = platformCommand({
 })
 
 const diffControls = platformCommand({
-  examples: [
-    ['$0 controls diff latest', 'show what the last revision changed'],
-    ['$0 controls diff 9 12', 'show how revision 12 differs from revision 9'],
-  ],
+  examples: {
+    '$0 controls diff latest': 'show what the last revision changed',
+    '$0 controls diff 9 12': 'show how revision 12 differs from revision 9',
+  },
   options: {
     a: argument('a revision, or latest; without b: what this revision changed'),
     b: optionalArgument('the revision to compare a with'),

@@ -35,10 +35,10 @@ import { emailOf, limitOf, wantedOf } from './wanted-limits.ts'
 const options = { ...changeOptions, force: flag('also send limits that are already set') }
 
 const listLimits = platformCommand({
-  examples: [
-    ['$0 limits list', 'show the global limit, and the users who have their own'],
-    ['$0 limits list --json', 'show them as JSON as served'],
-  ],
+  examples: {
+    '$0 limits list': 'show the global limit, and the users who have their own',
+    '$0 limits list --json': 'show them as JSON as served',
+  },
   options: {},
   work: (_, terminal) => async (platform) => {
     const { items } = await platform.client.limits.fetch()
@@ -48,17 +48,13 @@ const listLimits = platformCommand({
 })
 
 const setLimit = platformCommand({
-  examples: [
-    [
-      '$0 limits set ada.abara@acme.example 5000000',
+  examples: {
+    '$0 limits set ada.abara@acme.example 5000000':
       'set the limit of one user, after a confirmation',
-    ],
-    ['$0 limits set --csv limits.csv --dry-run', 'show what would be sent for many users'],
-    [
-      '$0 limits set --csv limits.csv --yes --json',
+    '$0 limits set --csv limits.csv --dry-run': 'show what would be sent for many users',
+    '$0 limits set --csv limits.csv --yes --json':
       'set many limits from a script; exits with 3 if some failed',
-    ],
-  ],
+  },
   options: {
     ...options,
     csv: text('CSV file with the header email,limit, for many users'),
@@ -72,12 +68,10 @@ const setLimit = platformCommand({
 })
 
 const removeLimits = platformCommand({
-  examples: [
-    [
-      '$0 limits remove grace.hopper@acme.example ines.johnson@acme.example',
+  examples: {
+    '$0 limits remove grace.hopper@acme.example ines.johnson@acme.example':
       'remove the limits of two users; the global limit then applies',
-    ],
-  ],
+  },
   options: {
     ...options,
     emails: { ...argument('e-mail addresses of the users'), array: true },
@@ -91,10 +85,10 @@ const removeLimits = platformCommand({
 })
 
 const setGlobalLimit = platformCommand({
-  examples: [
-    ['$0 limits set-global 8000000', 'set the limit of all users who have no limit of their own'],
-    ['$0 limits set-global none --yes', 'remove the global limit'],
-  ],
+  examples: {
+    '$0 limits set-global 8000000': 'set the limit of all users who have no limit of their own',
+    '$0 limits set-global none --yes': 'remove the global limit',
+  },
   options: {
     ...options,
     limit: argument('number of credits, at least 1000000; none removes the limit'),

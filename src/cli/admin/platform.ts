@@ -19,6 +19,7 @@ import {
   text,
   type Answer,
   type Command,
+  type Examples,
   type Flags,
   type OptionSet,
   type Terminal,
@@ -70,7 +71,7 @@ export type Advice = Readonly<Record<number, string>>
 type Work = (platform: Platform) => Promise<Answer | ExitCode>
 
 interface PlatformCommand<O extends OptionSet> {
-  readonly examples: readonly [string, string][]
+  readonly examples: Examples
   /** Its own options. Those of a command that changes something include changeOptions. */
   readonly options: O
   readonly advice?: Advice

@@ -5,13 +5,11 @@ import { platformCommand, type Platform } from './platform.ts'
 import { fieldsOf, fieldsText, objectOf, served, tableText, timeOf, type Clean } from './render.ts'
 
 const listReadiness = platformCommand({
-  examples: [
-    ['$0 readiness list', 'list all reports, newest first'],
-    [
-      '$0 readiness list --repo repo_api --json',
+  examples: {
+    '$0 readiness list': 'list all reports, newest first',
+    '$0 readiness list --repo repo_api --json':
       'list the reports of one repository, as JSON as served',
-    ],
-  ],
+  },
   options: { repo: text('id of a repository: list only its reports') },
   work: (flags, terminal) => async (platform) => {
     const reports = await reportsOf(platform, flags.repo)
@@ -23,10 +21,10 @@ const listReadiness = platformCommand({
 const REPORT = 'f6b097c1-14fb-4742-a07d-95e9a9821581'
 
 const showReadiness = platformCommand({
-  examples: [
-    ['$0 readiness show latest', 'show every criterion of the newest report'],
-    [`$0 readiness show ${REPORT} --json`, 'show a report as JSON as served'],
-  ],
+  examples: {
+    '$0 readiness show latest': 'show every criterion of the newest report',
+    [`$0 readiness show ${REPORT} --json`]: 'show a report as JSON as served',
+  },
   options: { report: argument('id of the report, or latest') },
   work: (flags, terminal) => async (platform) => {
     const wanted = flags.report

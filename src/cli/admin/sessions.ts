@@ -59,10 +59,10 @@ const SESSION = '15f3033e-843f-4cb8-a4c3-5b4134c21f2a'
 const MESSAGE = `${SESSION} a51ef6cc-21e1-4fc7-aee4-e08087433ff7`
 
 const showSession = platformCommand({
-  examples: [
-    [`$0 sessions show ${SESSION}`, 'show state, tokens and tags'],
-    [`$0 sessions show ${SESSION} --json`, 'show it as JSON as served'],
-  ],
+  examples: {
+    [`$0 sessions show ${SESSION}`]: 'show state, tokens and tags',
+    [`$0 sessions show ${SESSION} --json`]: 'show it as JSON as served',
+  },
   options: { ...onComputer, ...sessionArgument },
   advice: ON_SESSIONS,
   work: (flags) => async (platform) => {
@@ -83,14 +83,12 @@ const patchOptions = {
 const UPDATE = `$0 sessions update ${SESSION}`
 
 const updateSession = platformCommand({
-  examples: [
-    [`${UPDATE} --model atlas-2 --tag release --tag urgent`, 'change the model and add two tags'],
-    [`${UPDATE} --archive --yes`, 'archive a session from a script'],
-    [
-      `${UPDATE} --settings '{"disabledToolIds":["WebSearch"]}' --dry-run`,
+  examples: {
+    [`${UPDATE} --model atlas-2 --tag release --tag urgent`]: 'change the model and add two tags',
+    [`${UPDATE} --archive --yes`]: 'archive a session from a script',
+    [`${UPDATE} --settings '{"disabledToolIds":["WebSearch"]}' --dry-run`]:
       'show what another setting would change',
-    ],
-  ],
+  },
   options: { ...onComputer, ...changeOptions, ...patchOptions, ...sessionArgument },
   advice: ON_SESSIONS,
   work: (flags, terminal) => {
@@ -118,9 +116,9 @@ const updateSession = platformCommand({
 })
 
 const interruptSession = platformCommand({
-  examples: [
-    [`$0 sessions interrupt ${SESSION}`, 'interrupt a session; an idle session stays as it is'],
-  ],
+  examples: {
+    [`$0 sessions interrupt ${SESSION}`]: 'interrupt a session; an idle session stays as it is',
+  },
   options: { ...onComputer, ...changeOptions, ...sessionArgument },
   advice: {
     ...ON_SESSIONS,
@@ -143,7 +141,7 @@ const interruptSession = platformCommand({
 })
 
 const watchSession = platformCommand({
-  examples: [[`$0 sessions watch ${SESSION}`, 'wait until the session is idle']],
+  examples: { [`$0 sessions watch ${SESSION}`]: 'wait until the session is idle' },
   options: { ...onComputer, ...pollOptions('1h'), ...sessionArgument },
   advice: ON_SESSIONS,
   patienceOf,
@@ -167,10 +165,10 @@ export const sessions: readonly Entry[] = [
 ]
 
 const showMessage = platformCommand({
-  examples: [
-    [`$0 messages show ${MESSAGE}`, 'show author, time and text'],
-    [`$0 messages show ${MESSAGE} --json`, 'show it as JSON as served'],
-  ],
+  examples: {
+    [`$0 messages show ${MESSAGE}`]: 'show author, time and text',
+    [`$0 messages show ${MESSAGE} --json`]: 'show it as JSON as served',
+  },
   options: { ...onComputer, ...sessionArgument, message: argument('its id') },
   advice: ON_SESSIONS,
   work: (flags) => async (platform) => {

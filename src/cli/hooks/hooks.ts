@@ -122,14 +122,11 @@ const options = {
 }
 
 const installCommand = dataCommand({
-  examples: [
-    ['$0 hooks install', 'register the default events for this user'],
-    [
-      '$0 hooks install --project --dry-run',
-      'show what would change for the project in this folder',
-    ],
-    ['$0 hooks install --events Stop,PostToolUse --config-dir ~/.agent', 'register other events'],
-  ],
+  examples: {
+    '$0 hooks install': 'register the default events for this user',
+    '$0 hooks install --project --dry-run': 'show what would change for the project in this folder',
+    '$0 hooks install --events Stop,PostToolUse --config-dir ~/.agent': 'register other events',
+  },
   options: {
     ...options,
     events: textOr(
@@ -159,10 +156,10 @@ const installCommand = dataCommand({
 })
 
 const uninstallCommand = dataCommand({
-  examples: [
-    ['$0 hooks uninstall', 'remove what install added to the settings of this user'],
-    ['$0 hooks uninstall --project --dry-run', 'show what would change for the project'],
-  ],
+  examples: {
+    '$0 hooks uninstall': 'remove what install added to the settings of this user',
+    '$0 hooks uninstall --project --dry-run': 'show what would change for the project',
+  },
   options,
   run: async (flags, terminal, { dataFolder }) => {
     const place = await settingsPlace(flags, terminal, dataFolder)
@@ -208,10 +205,10 @@ function answerOf(
 const LISTED = 5
 
 const statusCommand = dataCommand({
-  examples: [
-    ['$0 hooks status', 'show what is registered, what is waiting, and what failed and why'],
-    ['$0 hooks status --project --json', 'show the same for this project, as JSON'],
-  ],
+  examples: {
+    '$0 hooks status': 'show what is registered, what is waiting, and what failed and why',
+    '$0 hooks status --project --json': 'show the same for this project, as JSON',
+  },
   options: settingsOptions,
   run: async (flags, terminal, config) => {
     const { file, why } = await settingsPlace(flags, terminal, config.dataFolder)
@@ -254,12 +251,10 @@ const statusCommand = dataCommand({
  * the parser.
  */
 const runCommand = defineCommand({
-  examples: [
-    [
-      `echo '{"hook_event_name":"Stop"}' | $0 hooks run`,
+  examples: {
+    [`echo '{"hook_event_name":"Stop"}' | $0 hooks run`]:
       'what the agent runs; always exits with 0',
-    ],
-  ],
+  },
   options: dataOptions,
   run: (_, { environment, cwd }) => hooksRun(process.argv, { ...environment }, cwd),
 })

@@ -35,10 +35,10 @@ const flushOptions = {
 type FlushFlags = Flags<typeof flushOptions>
 
 export const hooksFlushCommand = defineCommand({
-  examples: [
-    ['$0 hooks flush', 'deliver waiting notifications, and say how many are left'],
-    ['$0 hooks flush --failed', 'after fixing the cause, also retry those that were given up'],
-  ],
+  examples: {
+    '$0 hooks flush': 'deliver waiting notifications, and say how many are left',
+    '$0 hooks flush --failed': 'after fixing the cause, also retry those that were given up',
+  },
   options: flushOptions,
   run: async (flags, terminal) => {
     if (!flags.detached) return flush(flags, terminal)
@@ -88,9 +88,9 @@ async function delivering<T>(
 }
 
 export const hooksTestCommand = dataCommand({
-  examples: [
-    ['$0 hooks test team', "send one notification to the channel 'team' and wait for the result"],
-  ],
+  examples: {
+    '$0 hooks test team': "send one notification to the channel 'team' and wait for the result",
+  },
   options: {
     ...jsonOption,
     channel: argument('name of a configured channel'),
