@@ -81,14 +81,8 @@ export function selectionOf(
     within: rangeOf(flags),
     refetch: flags.refetch,
     organisations: organisationsOf(flags, configuredNames(config)),
-    ...(names === undefined
-      ? {}
-      : { resources: RESOURCES.filter(({ name }) => names.includes(name)) }),
-    entities: {
-      sessions,
-      messages,
-      ...(names === undefined ? {} : { resources: names.filter(isEntityResource) }),
-    },
+    resources: names && RESOURCES.filter(({ name }) => names.includes(name)),
+    entities: { sessions, messages, resources: names?.filter(isEntityResource) },
   }
 }
 

@@ -42,7 +42,9 @@ export interface SyncSelection extends DaySelection {
    * The resources to request. Default: all; none if `days` or a last day is given, because
    * entity resources have no past days.
    */
-  readonly entities?: Partial<Pick<EntitySelection, 'resources' | 'sessions' | 'messages'>>
+  readonly entities?: Partial<Pick<EntitySelection, 'sessions' | 'messages'>> & {
+    readonly resources?: EntitySelection['resources'] | undefined
+  }
   /** Names of the organisations; absent: all of the configuration. */
   readonly organisations?: readonly string[] | undefined
 }

@@ -91,8 +91,7 @@ const showMetrics = platformCommand({
   work: (flags, terminal) => async (platform) => {
     const { value } = await computerOf(platform, flags.computer)
     const id = textOf(fieldOf(value, 'id'))
-    const query = flags.start === undefined ? {} : { start: flags.start }
-    const { items } = await platform.client.computers.fetchMetrics(id, query)
+    const { items } = await platform.client.computers.fetchMetrics(id, { start: flags.start })
     const samples = items.map((item) => platform.clean('computer_metrics', item.text))
     // As served: the units of memory and disk are not documented.
     const rows = samples.map((sample) => [

@@ -53,8 +53,7 @@ async function reportsOf(platform: Platform, repoId?: string): Promise<Clean[]> 
     )
   }
   const reports = new Map<unknown, Clean>()
-  const query = repoId === undefined ? {} : { repoId }
-  for await (const { items } of platform.client.readiness.fetchPages(query)) {
+  for await (const { items } of platform.client.readiness.fetchPages({ repoId })) {
     for (const item of items) {
       const report = platform.clean('readiness_reports', item.text)
       const id = fieldOf(report.value, 'reportId')

@@ -31,21 +31,15 @@ const ON_SESSIONS: Advice = {
   404: 'The platform does not list sessions. Their ids are in hook events, in the install steps of computers, and in other sessions.',
 }
 
-const sessionArgument = { session: argument('its id') }
-
-const onComputer = {
+const sessionOptions = {
   computer: text('id of a computer, to request the session from it directly'),
+  session: argument('its id'),
 }
 
-type SessionFlags = Flags<typeof onComputer & typeof sessionArgument>
-
-/** The platform itself, or the named computer. */
-function placeOf({ computer }: SessionFlags): { readonly computerId?: string } {
-  return computer === undefined ? {} : { computerId: computer }
-}
+type SessionFlags = Flags<typeof sessionOptions>
 
 async function sessionOf({ client, clean }: Platform, flags: SessionFlags): Promise<Clean> {
-  const { items } = await client.sessions.fetch(flags.session, placeOf(flags))
+  const { items } = await client.sessions.fetch(flags.session, { computerId: flags.computer })
   return clean('sessions', items[0]?.text ?? '{}')
 }
 
@@ -63,7 +57,7 @@ const showSession = platformCommand({
     [`$0 sessions show ${SESSION}`]: 'show state, tokens and tags',
     [`$0 sessions show ${SESSION} --json`]: 'show it as JSON as served',
   },
-  options: { ...onComputer, ...sessionArgument },
+  options: sessionOptions,
   advice: ON_SESSIONS,
   work: (flags) => async (platform) => {
     const session = await sessionOf(platform, flags)
@@ -89,20 +83,21 @@ const updateSession = platformCommand({
     [`${UPDATE} --settings '{"disabledToolIds":["WebSearch"]}' --dry-run`]:
       'show what another setting would change',
   },
-  options: { ...onComputer, ...changeOptions, ...patchOptions, ...sessionArgument },
+  options: { ...sessionOptions, ...changeOptions, ...patchOptions },
   advice: ON_SESSIONS,
   work: (flags, terminal) => {
     const plain = plainPatch(flags)
     return async (platform) => {
       const { client, clean, world } = platform
-      const present = await client.sessions.fetchToChange(flags.session, placeOf(flags))
+      const { session, computer: computerId } = flags
+      const present = await client.sessions.fetchToChange(session, { computerId })
       const patch: SessionSettingsPatch = {
         ...plain,
         ...tagsPatch(present.session, flags.tag ?? [], flags.untag ?? []),
         ...(flags.archive === true ? { archivedAt: new Date(world.now()).toISOString() } : {}),
       }
       const before = clean('sessions', present.text).value
-      const ask: Ask = (to) => to.sessions.update(flags.session, patch)
+      const ask: Ask = (to) => to.sessions.update(session, patch)
       const what = `change ${Object.keys(patch).join(', ')} of the session ${nameOf(before)}`
       if (!(await mayChange(platform, what, [ask]))) return ExitCode.complete
       const after = clean('sessions', JSON.stringify(await ask(client))).value
@@ -119,7 +114,7 @@ const interruptSession = platformCommand({
   examples: {
     [`$0 sessions interrupt ${SESSION}`]: 'interrupt a session; an idle session stays as it is',
   },
-  options: { ...onComputer, ...changeOptions, ...sessionArgument },
+  options: { ...sessionOptions, ...changeOptions },
   advice: {
     ...ON_SESSIONS,
     403: 'Only selected organisations, and keys of certain roles, may interrupt sessions.',
@@ -142,7 +137,7 @@ const interruptSession = platformCommand({
 
 const watchSession = platformCommand({
   examples: { [`$0 sessions watch ${SESSION}`]: 'wait until the session is idle' },
-  options: { ...onComputer, ...pollOptions('1h'), ...sessionArgument },
+  options: { ...sessionOptions, ...pollOptions('1h') },
   advice: ON_SESSIONS,
   patienceOf,
   work: (flags) => async (platform) => {
@@ -169,11 +164,11 @@ const showMessage = platformCommand({
     [`$0 messages show ${MESSAGE}`]: 'show author, time and text',
     [`$0 messages show ${MESSAGE} --json`]: 'show it as JSON as served',
   },
-  options: { ...onComputer, ...sessionArgument, message: argument('its id') },
+  options: { ...sessionOptions, message: argument('its id') },
   advice: ON_SESSIONS,
   work: (flags) => async (platform) => {
-    const { session, message: id } = flags
-    const { items } = await platform.client.sessions.fetchMessage(session, id, placeOf(flags))
+    const { session, message: id, computer: computerId } = flags
+    const { items } = await platform.client.sessions.fetchMessage(session, id, { computerId })
     const message = platform.clean('messages', items[0]?.text ?? '{}')
     return { json: message.text, text: messageText(message.value) }
   },

@@ -173,7 +173,7 @@ const REPORTS = '/api/organization/maturity-level-reports'
 
 export interface ReadinessQuery {
   /** Reports of one repository. */
-  readonly repoId?: string
+  readonly repoId?: string | undefined
   /** Reports on a page; the platform may send fewer. */
   readonly limit?: number
   /** `reportId` of the last report of the page before. */

@@ -40,7 +40,7 @@ export interface FetchTask {
 
 /** Which days of which resources may be requested; absent: all. */
 export interface DaySelection {
-  readonly resources?: readonly Resource[]
+  readonly resources?: readonly Resource[] | undefined
   /** Only days in this range. */
   readonly within?: Partial<DayRange>
   /** Only these days. */
