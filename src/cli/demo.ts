@@ -13,7 +13,7 @@ import { warehousePath } from '../lake/layout.ts'
 import { demoAnomalies, restateFrom, writeDemoData } from './demo-data.ts'
 import { configured, defineCommand, logOption, number, textOr, type Terminal } from './command.ts'
 import { runJob } from './job.ts'
-import { checkAboveZero, checkWhole } from '../lib/numbers.ts'
+import { checkWhole } from '../lib/numbers.ts'
 
 const MARK = '.demo'
 const REPORT = { formats: ['html' as const], people: false }
@@ -113,10 +113,6 @@ async function startAfresh(dataFolder: string): Promise<void> {
   await writeAtomic(mark, 'Each demo replaces this folder.\n')
 }
 
-const MAX_PORT = 65_535
-
-const MOST_ORGANISATIONS = 100_000
-
 export const emulateCommand = defineCommand({
   examples: {
     '$0 emulate': 'listen on port 8787 until Ctrl-C',
@@ -145,22 +141,13 @@ export const emulateCommand = defineCommand({
     burst: number('requests at once before it answers 429'),
   },
   run: async (flags, terminal) => {
-    const { seed, rate, burst } = flags
-    const organisations = checkWhole('--organisations', flags.organisations, 1, MOST_ORGANISATIONS)
-    const options = {
-      port: checkWhole('--port', flags.port, 0, MAX_PORT),
-      appPort: checkWhole('--app-port', flags.appPort, 0, MAX_PORT),
-      users: checkWhole('--users', flags.users, 1),
-      organisations,
-      firstDay: parseDay(flags.from, '--from'),
-      seed: checkWhole('--seed', seed, 0),
-      rate: rate === undefined ? undefined : checkAboveZero('--rate', rate),
-      burst: burst === undefined ? undefined : checkWhole('--burst', burst, 1),
+    const { port, appPort, users, organisations, seed, rate, burst } = flags
+    const firstDay = parseDay(flags.from, '--from')
+    const emulator = await startEmulator({
+      ...{ port, appPort, users, organisations, seed, rate, burst, firstDay },
       remember: 0,
       now: terminal.now,
-    }
-    const isEnded = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])
-    const emulator = await startEmulator(options)
+    })
     terminal.out(
       [
         `The stand-in platform listens on ${emulator.url}`,
@@ -175,7 +162,7 @@ export const emulateCommand = defineCommand({
         '',
       ].join('\n'),
     )
-    await isEnded
+    await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])
     await emulator.close()
     return ExitCode.complete
   },

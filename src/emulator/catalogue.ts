@@ -136,21 +136,14 @@ export const SLASH_COMMANDS: Weights = {
   '/review': 7, '/compact': 6, '/model': 3, '/fix-ci': 3, '/standup <team>': 1,
 }
 
-export interface Hook {
-  readonly event: string
-  readonly matcher: string
-  readonly command: string
-  readonly weight: number
-}
-
-export const HOOKS: readonly Hook[] = [
+export const HOOKS = [
   { event: 'PostToolUse', matcher: 'Edit|Create', command: 'prettier --write "$FILE"', weight: 9 },
   { event: 'PostToolUse', matcher: 'Execute', command: '.hooks/audit.sh', weight: 4 },
   { event: 'Notification', matcher: '', command: 'notify-send "agent waits"', weight: 3 },
   { event: 'Stop', matcher: '', command: '.hooks/done.sh', weight: 3 },
   { event: 'SubagentStop', matcher: '', command: '.hooks/done.sh', weight: 1 },
   { event: 'SessionEnd', matcher: '', command: 'C:\\hooks\\archive.cmd', weight: 1 },
-]
+] as const
 
 // prettier-ignore
 export const FIRST_NAMES: readonly string[] = [

@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:http'
 import { HISTORY_START, parseDay } from '../lib/days.ts'
 import { messageOf, UsageError } from '../lib/errors.ts'
 import { checkAboveZero, checkWhole } from '../lib/numbers.ts'
-import { keysOf, organisationOf, type Keys } from './admission.ts'
+import { keysOf, organisationOf } from './admission.ts'
 import { createApp, type Intercept, type RequestRecord } from './app.ts'
 import { remembered } from './day-totals.ts'
 import { createOrganisation, type PlantedAnomaly } from './people.ts'
@@ -54,33 +54,7 @@ export interface EmulatorOptions {
   readonly remember?: number
 }
 
-/** A person in the organisation's own lists. */
-export interface Member {
-  readonly userId: string
-  /** The first address; null if the platform knows none. */
-  readonly email: string | null
-  readonly team: string
-}
-
-export interface Emulator {
-  /** The address of the public API host. */
-  readonly url: string
-  /** The address of the web application host, which has the readiness reports. */
-  readonly appUrl: string
-  readonly keys: Keys
-  /** The keys of an organisation, counted from 1. */
-  readonly keysOf: (organisation: number) => Keys
-  /** The last requests, oldest first. */
-  readonly requests: readonly RequestRecord[]
-  /** The ids of all sessions; no endpoint lists them. */
-  readonly sessionIds: () => readonly string[]
-  /** The messages of a session; no endpoint lists them. */
-  readonly messageIds: (sessionId: string) => readonly string[]
-  /** Everyone who is ever in the organisation. */
-  readonly members: readonly Member[]
-  /** Stops both hosts and drops open connections. */
-  readonly close: () => Promise<void>
-}
+export type Emulator = Readonly<Awaited<ReturnType<typeof startEmulator>>>
 
 const HOST = '127.0.0.1'
 
@@ -89,37 +63,32 @@ const HOST = '127.0.0.1'
  * hosts like the platform. Each answers 404 to a path of the other.
  * A day's data is a pure function of the seed, the number of users, the first day
  * and the planted anomalies; changes by requests are in memory until `close`.
- * @throws UsageError for an option out of its range, or a used port.
+ * @throws UsageError for an option out of its range, by its name in `emulate`, or a used port.
  */
-export async function startEmulator(options: EmulatorOptions): Promise<Emulator> {
-  const { now, orgId = 'org_demo', interrupt = true } = options
-  const { areSteady = false, firstDay = HISTORY_START, anomalies = [] } = options
-  const { rate, intercept = () => undefined } = options
-  const seed = checkWhole('seed', options.seed ?? 1, 0)
-  const people = {
-    users: checkWhole('users', options.users ?? 40, 1),
-    areSteady,
-    anomalies,
-    firstDay: parseDay(firstDay, 'the first day of the stand-in platform'),
-  }
-  const count = checkWhole('organisations', options.organisations ?? 1, 1, 100_000)
-  const burst = checkWhole('burst', options.burst ?? Math.max(1, Math.ceil(rate ?? 1)), 1)
-  const limit = rate === undefined ? null : { rate: checkAboveZero('rate', rate), burst, now }
+export async function startEmulator(options: EmulatorOptions) {
+  const { now, orgId = 'org_demo', areSteady = false, anomalies = [] } = options
+  const { rate, interrupt: canInterrupt = true, intercept = () => undefined } = options
+  const seed = checkWhole('--seed', options.seed ?? 1, 0)
+  const users = checkWhole('--users', options.users ?? 40, 1)
+  const firstDay = parseDay(options.firstDay ?? HISTORY_START, 'the first day of the platform')
+  const people = { users, areSteady, anomalies, firstDay }
+  const organisations = checkWhole('--organisations', options.organisations ?? 1, 1, 100_000)
+  const burst = checkWhole('--burst', options.burst ?? Math.max(1, Math.ceil(rate ?? 1)), 1)
+  const limit = rate === undefined ? null : { rate: checkAboveZero('--rate', rate), burst, now }
   const remember = checkWhole('remember', options.remember ?? 1_000, 0)
   const requests: RequestRecord[] = []
   const record = (request: RequestRecord): void => {
     requests.push(request)
     if (requests.length > remember) requests.shift()
   }
-  const create = (number: number) => {
+  /** The platform of an organisation, made when it is first asked. */
+  const platformOf = remembered((number: number) => {
     const own = seed + number - 1
     const id = number === 1 ? orgId : `${orgId}_${number}`
     const organisation = createOrganisation({ ...people, id, seed: own })
-    const platform = { organisation, seed: own, now, canInterrupt: interrupt }
+    const platform = { organisation, seed: own, now, canInterrupt }
     return { organisation, ...createApp({ ...platform, limit, intercept, record }) }
-  }
-  /** The platform of an organisation, made when it is first asked. */
-  const platformOf = remembered(create)
+  })
   const first = platformOf(1)
   const servers: Server[] = []
   const close = async (): Promise<void> => {
@@ -128,7 +97,7 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
   const serve = async (asked: Host, name: string, port = 0): Promise<string> => {
     const answer = getRequestListener((request) => {
       const named = organisationOf(request.headers.get('authorization'))
-      const organisation = named >= 1 && named <= count ? named : 1
+      const organisation = named >= 1 && named <= organisations ? named : 1
       return platformOf(organisation).app.fetch(request, { host: asked, organisation })
     })
     const server = createServer((request, response) => void answer(request, response))
@@ -136,24 +105,30 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
     servers.push(server)
     return `http://${HOST}:${taken}`
   }
-  const url = await serve('api', 'port', options.port)
-  const appUrl = await serve('app', 'app-port', options.appPort).catch(async (error: unknown) => {
+  const url = await serve('api', '--port', options.port)
+  const appUrl = await serve('app', '--app-port', options.appPort).catch(async (error: unknown) => {
     await close()
     throw error
   })
   return {
+    /** The address of the public API host. */
     url,
+    /** The address of the web application host, which has the readiness reports. */
     appUrl,
     keys: keysOf(1),
+    /** The keys of an organisation, counted from 1. */
     keysOf,
+    /** The last requests, oldest first. */
     requests,
-    members: first.organisation.people.map(({ id, email, team }) => ({
-      userId: id,
-      email,
-      team: team.name,
-    })),
+    /** Everyone who is ever in the organisation, with the first e-mail address. */
+    members: first.organisation.people.map(({ id: userId, email, team: { name: team } }) => {
+      return { userId, email, team }
+    }),
+    /** The ids of all sessions; no endpoint lists them. */
     sessionIds: first.sessions.ids,
+    /** The messages of a session; no endpoint lists them. */
     messageIds: first.sessions.messageIds,
+    /** Stops both hosts and drops open connections. */
     close,
   }
 }

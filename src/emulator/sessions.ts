@@ -24,19 +24,7 @@ const patchBody = z.strictObject({
 })
 
 /** A session; its status depends on the time. */
-interface Session {
-  readonly id: string
-  readonly key: number
-  readonly title: string | undefined
-  readonly computerId: string | undefined
-  readonly createdAt: number
-  /** Pending before it, running until `endsAt`, idle from then on; milliseconds. */
-  readonly runsFrom: number
-  readonly endsAt: number
-  readonly children: readonly string[]
-  readonly settings: Readonly<Record<string, unknown>>
-  readonly changedAt: number
-}
+type Session = Readonly<ReturnType<typeof madeUp>>
 
 type All = ReadonlyMap<string, Session>
 
@@ -60,8 +48,7 @@ export function addSessions(
     return session.id
   }
   for (let index = 0; index < MADE; index += 1) {
-    const computerId = index % 2 === 0 ? computerIds[index % 3] : undefined
-    put({ ...madeUp(seed, index, began), computerId })
+    put(madeUp(seed, index, began, index % 2 === 0 ? computerIds[index % 3] : undefined))
   }
 
   /** @throws HTTPException 404, also if the session runs on another computer. */
@@ -102,9 +89,8 @@ export function addSessions(
     /** Makes a session that installs the dependencies of a computer; returns its id. */
     install: (computerId: string, startedAt: number, durationMs: number): string =>
       put({
-        ...madeUp(seed, sessions.size, startedAt),
+        ...madeUp(seed, sessions.size, startedAt, computerId),
         title: 'Install dependencies',
-        computerId,
         createdAt: startedAt,
         changedAt: startedAt,
         runsFrom: startedAt,
@@ -115,7 +101,7 @@ export function addSessions(
   }
 }
 
-function madeUp(seed: number, index: number, began: number): Session {
+function madeUp(seed: number, index: number, began: number, computerId: string | undefined) {
   const keyAt = (place: number): number => keyOf(seed, 'session', place)
   // the first runs, the second is pending; the others ended in the week before
   const isUnderWay = index < 2
@@ -125,8 +111,9 @@ function madeUp(seed: number, index: number, began: number): Session {
     id: uuidOf(keyAt(index)),
     key: keyAt(index),
     title: index % 5 === 4 ? undefined : `Café ordering, part ${index + 1}`,
-    computerId: undefined,
+    computerId,
     createdAt,
+    /** Pending before it, running until `endsAt`, idle from then on; milliseconds. */
     runsFrom,
     endsAt: isUnderWay ? began + (index + 1) * 10 * MINUTE : createdAt + (20 + index) * MINUTE,
     children: (CHILDREN[index] ?? []).map((child) => uuidOf(keyAt(child))),
