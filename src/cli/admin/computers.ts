@@ -21,7 +21,7 @@ import {
   fieldsOf,
   fieldsText,
   listAt,
-  proseText,
+  sentenceText,
   served,
   tableText,
   textOf,
@@ -176,7 +176,7 @@ function action({ examples, what, ask, json, text, advice }: Action) {
       const name = fieldOf(computer, 'name') ?? null
       return {
         json: { computer_id: id, computer_name: name, ...json(answer, platform) },
-        text: proseText(text(label, answer)),
+        text: sentenceText(text(label, answer)),
       }
     },
   })
@@ -198,7 +198,7 @@ const waitForComputer = platformCommand({
       idOrName = textOf(fieldOf(found.value, 'id')) // also when its name changes meanwhile
       return checkOf(found)
     })
-    return { json: computer.text, text: proseText(stateOf(computer.value)), exitCode }
+    return { json: computer.text, text: sentenceText(stateOf(computer.value)), exitCode }
   },
 })
 

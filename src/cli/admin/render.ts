@@ -41,6 +41,11 @@ export function fieldsText(fields: readonly (readonly [string, unknown])[]): str
   return linesText(known.map(([name, text]) => `${name.padEnd(width)}  ${visible(text)}`))
 }
 
+/** A sentence on one line: line breaks and other control characters are escaped. */
+export function sentenceText(text: string): string {
+  return linesText([visible(text)])
+}
+
 /** Lines of prose: line breaks stay, other control characters are escaped. */
 export function proseText(text: string): string {
   return linesText(text.split(/\r\n|\n/).map(visible))

@@ -19,6 +19,7 @@ import {
   listAt,
   objectOf,
   proseText,
+  sentenceText,
   tableText,
   textOf,
   timeOf,
@@ -130,7 +131,7 @@ const interruptSession = platformCommand({
     const is = statusOf(after)
     return {
       json: { session_id: flags.session, status_before: was, status: is },
-      text: proseText(`The session ${nameOf(after)} was ${was} and is ${is}`),
+      text: sentenceText(`The session ${nameOf(after)} was ${was} and is ${is}`),
     }
   },
 })
@@ -315,9 +316,9 @@ function tagsPatch(
 }
 
 function changesText(name: string, changes: readonly SettingChange[], terminal: Terminal): string {
-  if (changes.length === 0) return proseText(`The session ${name} is unchanged`)
+  if (changes.length === 0) return sentenceText(`The session ${name} is unchanged`)
   const rows = changes.map(({ path, before, after }) => [path, before, after])
-  return `${proseText(`The session ${name}`)}\n${tableText(['setting', 'before', 'after'], rows, terminal)}`
+  return `${sentenceText(`The session ${name}`)}\n${tableText(['setting', 'before', 'after'], rows, terminal)}`
 }
 
 function changeJson({ path, before, after }: SettingChange): object {
