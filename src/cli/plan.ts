@@ -12,6 +12,7 @@ import { readOrganisations } from '../lake/organisations.ts'
 import { isOfUsers } from '../lake/resources.ts'
 import { learnedSizes } from '../lake/state-file.ts'
 import { counted } from '../lib/text.ts'
+import { ORGANISATIONS_AT_ONCE } from '../serve/status.ts'
 import { dataCommand, jsonOption } from './command.ts'
 import { selectionOf, selectionOptions } from './options.ts'
 
@@ -53,9 +54,6 @@ async function plansOf(config: Config, selection: SyncSelection, now: number) {
     return { orgId, tasks, entities } // orgId: null before the first request
   })
 }
-
-/** Each opens a ledger, and lists the files of its days. */
-const ORGANISATIONS_AT_ONCE = 4
 
 function asJson({ orgId, tasks, entities }: OrganisationPlan): object {
   return {

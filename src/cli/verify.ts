@@ -188,12 +188,11 @@ function byDays<T extends { readonly day: Day }>(
   items: readonly T[],
   lineOf: (item: T, days: string) => string,
 ): string[] {
-  return [...grouped(items, (item) => lineOf(item, '')).values()].flatMap((group) => {
+  return [...grouped(items, (item) => lineOf(item, '')).values()].map((group) => {
     const ranges = rangesOf(group.map(({ day }) => day)).map((range) =>
       range.first === range.last ? range.first : `${range.first} to ${range.last}`,
     )
-    const [first] = group
-    return first === undefined ? [] : [lineOf(first, ranges.join(', '))]
+    return lineOf(group[0], ranges.join(', '))
   })
 }
 

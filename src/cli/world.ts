@@ -44,7 +44,7 @@ export function announce(
   const isFleet = organisations.length > NAMED
   const groups = grouped(addressed, ({ name, addresses }) => (isFleet ? addresses.join(' ') : name))
   for (const [first, ...others] of groups.values()) {
-    if (first !== undefined) emit(others.length === 0 ? first : { ...first, others: others.length })
+    emit(others.length === 0 ? first : { ...first, others: others.length })
   }
   for (const { keyWarning: message } of organisations)
     if (message !== null) emit({ type: 'warning', message })

@@ -153,12 +153,7 @@ function isNamed({ children: [name] = [] }: Node, key: string): boolean {
 }
 
 /** The absolute paths in the registered command. */
-export interface HookCommand {
-  readonly node: string
-  readonly script: string
-  readonly dataFolder: string
-  readonly config: string
-}
+export type HookCommand = Readonly<NonNullable<ReturnType<typeof readCommandLine>>>
 
 type Platform = 'posix' | 'windows'
 
@@ -173,7 +168,7 @@ export function commandLine(command: HookCommand, platform: Platform): string {
  * Parses what `commandLine` wrote; undefined for any other command, including ours with
  * a change to more than a path.
  */
-export function readCommandLine(line: string): HookCommand | undefined {
+export function readCommandLine(line: string) {
   const [node, script, hooks, run, dataFlag, dataFolder, configFlag, config, ...more] =
     wordsOf(line) ?? []
   const isOurs =

@@ -1,6 +1,6 @@
-/** Groups items by key; items and keys keep their order. */
-export function grouped<T, Key>(items: Iterable<T>, keyOf: (item: T) => Key): Map<Key, T[]> {
-  const groups = new Map<Key, T[]>()
+/** Groups items by key; items and keys keep their order, and no group is empty. */
+export function grouped<T, Key>(items: Iterable<T>, keyOf: (item: T) => Key) {
+  const groups = new Map<Key, [T, ...T[]]>()
   for (const item of items) {
     const key = keyOf(item)
     const group = groups.get(key)

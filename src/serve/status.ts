@@ -83,7 +83,7 @@ export async function readStatus(
 }
 
 /** Each opens a ledger, and lists the files of its days. */
-const ORGANISATIONS_AT_ONCE = 4
+export const ORGANISATIONS_AT_ONCE = 4
 
 function sumOf(
   resource: string,

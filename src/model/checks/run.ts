@@ -33,7 +33,7 @@ export async function runChecks(
   const lackingOf = ({ reads }: PlannedCheck) => reads.filter((name) => missing.has(name))
   const groups = grouped(checks, (check) => countedRows(check) ?? check)
   const steps = [...groups].map(([rows, group]) => ({
-    name: group[0]?.check ?? '',
+    name: group[0].check,
     dependsOn: [],
     isPinned: group.some(({ changedSql }) => changedSql !== undefined),
     work: async (db: Database) => {

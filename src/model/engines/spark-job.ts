@@ -139,9 +139,9 @@ function together(checks: readonly Check[]): CountedTogether[] {
     const [first] = group
     const sql =
       counts[0] === undefined
-        ? `select count(*) from (${first?.sql ?? ''}\n)`
+        ? `select count(*) from (${first.sql}\n)`
         : `select ${counts.map(({ of }) => sparkCount(of)).join(', ')} from ${counts[0].in}`
-    return { name, checks: group, sql, reads: first?.reads ?? [] }
+    return { name, checks: group, sql, reads: first.reads }
   })
 }
 

@@ -44,9 +44,7 @@ export async function relationsIn(db: Database): Promise<Relations> {
   const rows = catalogRows.parse(await db.rows(statement('meta/catalog')))
   const relations = new Map<string, Relation>()
   for (const [name, columns] of grouped(rows, (row) => `${row.schema}.${row.relation}`)) {
-    const [first] = columns
-    if (first === undefined) continue
-    const { schema, relation, kind, relation_comment: comment } = first
+    const [{ schema, relation, kind, relation_comment: comment }] = columns
     relations.set(name, {
       kind: kind === 'VIEW' ? 'view' : 'table',
       sql: `${identifier(schema)}.${identifier(relation)}`,
