@@ -124,7 +124,7 @@ export function counted(count: number, noun: string): string {
 }
 
 /** An error without dates and the id of its request: the same for days that failed alike. */
-export function wayOf(error: string, requestId: string | null): string {
+export function errorPattern(error: string, requestId: string | null): string {
   const withoutId = requestId === null ? error : error.replaceAll(requestId, '')
   return withoutId.replaceAll(DATE, '')
 }

@@ -1,5 +1,5 @@
 import { grouped } from '../lib/grouped.ts'
-import { oneLine, size, counted, digits, wayOf } from '../lib/text.ts'
+import { oneLine, size, counted, digits, errorPattern } from '../lib/text.ts'
 import { DAYS, type Days, type RunRecord } from './run-record.ts'
 import type { Summary, Warning } from './summary.ts'
 import { aligned, duration, requestNote, shrinkage } from './words.ts'
@@ -72,9 +72,9 @@ type Failure = RunRecord['failures'][number]
 
 /** One line for the days of a resource that failed in the same way, with the error of the first. */
 function failureLines(failures: readonly Failure[]): string[] {
-  const way = ({ org_id, resource, error, request_id: id }: Failure): string =>
-    JSON.stringify([org_id, resource, wayOf(error, id)])
-  return [...grouped(failures, way).values()].flatMap((group) => {
+  const pattern = ({ org_id, resource, error, request_id: id }: Failure): string =>
+    JSON.stringify([org_id, resource, errorPattern(error, id)])
+  return [...grouped(failures, pattern).values()].flatMap((group) => {
     const [first, ...others] = group.toSorted((a, b) => (a.day < b.day ? -1 : 1))
     if (first === undefined) return []
     const { org_id, resource, day, error, request_id } = first

@@ -10,7 +10,7 @@ import { addDays, type DayRange } from '../lib/days.ts'
 import { orIfMissing } from '../lib/files.ts'
 import type { Learned } from '../lib/learned.ts'
 import { leaseStatus } from '../lib/lock.ts'
-import { wayOf } from '../lib/text.ts'
+import { errorPattern } from '../lib/text.ts'
 import { presentBuild, rollbackInForce } from './rollback.ts'
 
 export type Status = Readonly<Awaited<ReturnType<typeof readStatus>>>
@@ -174,15 +174,16 @@ function latestDay(rows: readonly IntervalRow[]): IntervalRow['day'] | null {
 /** Days that failed in the same way are one gap, with the error of the first. */
 function gapsOf(rows: readonly IntervalRow[]): Gap[] {
   const gaps: Gap[] = []
-  let lastWay: string | null = null
+  let lastPattern: string | null = null
   for (const { status, day, error, requestId } of rows) {
     if (status !== 'failed' && status !== 'missing') continue
-    const way = error === null ? null : wayOf(error, requestId)
+    const pattern = error === null ? null : errorPattern(error, requestId)
     const last = gaps.at(-1)
-    const joins = last?.status === status && addDays(last.last, 1) === day && lastWay === way
+    const joins =
+      last?.status === status && addDays(last.last, 1) === day && lastPattern === pattern
     if (last !== undefined && joins) gaps.splice(-1, 1, { ...last, last: day, days: last.days + 1 })
     else gaps.push({ first: day, last: day, status, days: 1, error })
-    lastWay = way
+    lastPattern = pattern
   }
   return gaps
 }
