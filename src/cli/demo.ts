@@ -148,6 +148,8 @@ export const emulateCommand = defineCommand({
       remember: 0,
       now: terminal.now,
     })
+    // listens before the text says that Ctrl-C ends it
+    const isEnded = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])
     terminal.out(
       [
         `The stand-in platform listens on ${emulator.url}`,
@@ -162,7 +164,7 @@ export const emulateCommand = defineCommand({
         '',
       ].join('\n'),
     )
-    await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])
+    await isEnded
     await emulator.close()
     return ExitCode.complete
   },
