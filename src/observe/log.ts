@@ -140,7 +140,8 @@ function planLine({ orgId, requests, days, reasons }: EventOf<'plan.made'>): str
 
 function skewOf(seconds: number): string {
   if (seconds === 0) return ''
-  return ` (its clock is ${digits(Math.abs(seconds))}s ${seconds > 0 ? 'ahead' : 'behind'})`
+  const skew = duration(Math.abs(seconds) * 1000)
+  return ` (its clock is ${skew} ${seconds > 0 ? 'ahead' : 'behind'})`
 }
 
 function quarter(tally: Tally, event: RunEvent): string | undefined {

@@ -1,15 +1,18 @@
 import type { EventOf } from '../lib/events.ts'
 import { digits } from '../lib/text.ts'
 
-/** Milliseconds as `340ms`, `9.5s`, `4m 12s` or `2h 03m`. */
+/** Milliseconds as `340ms`, `9.5s`, `4m 12s`, `2h 03m` or `12 days`. */
 export function duration(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)}ms`
   if (ms < 59_950) return `${(ms / 1000).toFixed(1)}s`
   const seconds = Math.round(ms / 1000)
   if (seconds < 3600) return `${Math.floor(seconds / 60)}m ${twoDigits(seconds % 60)}s`
   const minutes = Math.round(seconds / 60)
+  if (minutes >= 2 * MINUTES_PER_DAY) return `${digits(Math.round(minutes / MINUTES_PER_DAY))} days`
   return `${Math.floor(minutes / 60)}h ${twoDigits(minutes % 60)}m`
 }
+
+const MINUTES_PER_DAY = 24 * 60
 
 function twoDigits(count: number): string {
   return String(count).padStart(2, '0')

@@ -24,6 +24,19 @@ describe('the text log', () => {
     ])
   })
 
+  test('says how far the platform’s clock is from that of this machine', () => {
+    const lines: string[] = []
+    const log = createTextLog((text) => lines.push(text))
+    for (const skewSeconds of [0, 90, -27_101_276]) {
+      log({ type: 'organisation.identified', orgId: 'org', today: '2026-01-20', skewSeconds })
+    }
+    expect(lines).toEqual([
+      'organisation org; today is 2026-01-20 there\n',
+      'organisation org; today is 2026-01-20 there (its clock is 1m 30s ahead)\n',
+      'organisation org; today is 2026-01-20 there (its clock is 314 days behind)\n',
+    ])
+  })
+
   test('reports the progress of a long history four times', () => {
     const lines: string[] = []
     const log = createTextLog((text) => lines.push(text))

@@ -11,6 +11,7 @@ test.each([
   [252_000, '4m 12s'],
   [3_599_600, '1h 00m'],
   [7_380_000, '2h 03m'],
+  [27_101_276_000, '314 days'],
 ])('a duration of %d ms is shown as %s', (ms, text) => {
   expect(duration(ms)).toBe(text)
 })
