@@ -12,7 +12,16 @@ import {
   sum,
   weekText,
 } from './view.ts'
-import { amount, counted, dayText, isResidual, missingNote, percent, teamText } from './words.ts'
+import {
+  amount,
+  counted,
+  dayText,
+  isResidual,
+  missingNote,
+  NO_TEAM,
+  percent,
+  teamText,
+} from './words.ts'
 
 export const activeUsers = defineChart({
   id: 'active-users',
@@ -74,7 +83,10 @@ export const teamActivity = defineChart({
     const named = last.filter(({ team }) => !isResidual(team))
     const most = largest(named.length > 0 ? named : last, ({ active_users }) => active_users)
     if (most === undefined) return 'No team was active'
-    return `${teamText(most.team)} had ${counted(most.active_users, 'active person', 'active people')} in the week of ${dayText(most.week)}`
+    const week = `in the week of ${dayText(most.week)}`
+    if (most.team === NO_TEAM)
+      return `${counted(most.active_users, 'person', 'people')} without a team used agents ${week}`
+    return `${teamText(most.team)} had ${counted(most.active_users, 'active person', 'active people')} ${week}`
   },
 })
 

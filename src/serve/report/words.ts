@@ -127,9 +127,12 @@ export function isResidual(name: string): boolean {
   return name.startsWith('(')
 }
 
+/** Stands for the people without a team. */
+export const NO_TEAM = '(no team)'
+
 /** `Team platform`, `Small teams`: at the beginning of a sentence. */
 export function teamText(team: string): string {
-  if (team === '(no team)') return 'People without a team'
+  if (team === NO_TEAM) return 'People without a team'
   if (isResidual(team)) return capital(nameText(team.slice(1, -1)))
   return /^team\b/i.test(team) ? nameText(team) : `Team ${nameText(team)}`
 }
