@@ -1,7 +1,7 @@
 // The rows of the marts of active people and of the last 28 days, given those of facts and dimensions.
 import { sum } from './reading.mjs'
-import { org_id, UNATTRIBUTED } from './served.mjs'
-import { lastDayOfUsers, later } from './weeks.mjs'
+import { org_id, rowsOf, UNATTRIBUTED } from './served.mjs'
+import { isAnswered, lastDayOfUsers, later } from './weeks.mjs'
 
 export function usageMarts(made) {
   return {
@@ -15,10 +15,8 @@ function activeUsers(row, { fct_org_day }) {
   const own = { daily_active_users, weekly_active_users, monthly_active_users }
   if (Object.values(own).every((users) => users === null)) return []
   const last = (count) => {
-    const daily = fct_org_day
-      .filter((day) => day.activity_date > later(activity_date, -count))
-      .filter((day) => day.activity_date <= activity_date)
-      .map((day) => day.daily_active_users)
+    const daily = Array.from({ length: count }, (_, n) => later(activity_date, -n))
+      .map((day) => usersOf(day, fct_org_day))
       .filter((users) => users !== null)
     return { all: sum(daily), days: daily.length }
   }
@@ -40,6 +38,13 @@ function activeUsers(row, { fct_org_day }) {
       stickiness_30d: stickiness(month, monthly_active_users),
     },
   ]
+}
+
+/** The users of a day: none if it was answered without rows, null if they are not known. */
+function usersOf(day, fct_org_day) {
+  const row = fct_org_day.find(({ activity_date }) => activity_date === day)
+  const isEmpty = isAnswered('activity', day) && rowsOf('activity', day).length === 0
+  return row?.daily_active_users ?? (isEmpty ? 0n : null)
 }
 
 function users28({ dim_user, fct_user_day }) {

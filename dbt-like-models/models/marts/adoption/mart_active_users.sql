@@ -1,35 +1,43 @@
 with
 
+-- A day that the platform answered without rows has no active users.
 days as (
 
     select
         org_id,
         activity_date,
-        daily_active_users,
-        weekly_active_users,
-        monthly_active_users
-    from {{ ref('fct_org_day') }}
-    where
+        days.daily_active_users,
+        days.weekly_active_users,
+        days.monthly_active_users,
         coalesce(
-            daily_active_users, weekly_active_users, monthly_active_users
-        ) is not null
+            days.daily_active_users,
+            case when intervals.status = 'empty' then 0 end
+        ) as known_users
+    from {{ ref('fct_org_day') }} as days
+    full outer join (
+        select org_id, activity_date, status
+        from {{ ref('stg_platform__intervals') }}
+        where resource = 'activity'
+    ) as intervals using (org_id, activity_date)
 
 ),
 
 windowed as (
 
     select
-        *,
+        org_id,
+        activity_date,
+        daily_active_users,
+        weekly_active_users,
+        monthly_active_users,
         try_cast(
-            sum(cast(daily_active_users as decimal(38, 0))) over last_7_days
-            as bigint
+            sum(cast(known_users as decimal(38, 0))) over last_7_days as bigint
         ) as user_days_7d,
-        count(daily_active_users) over last_7_days as days_known_7d,
+        count(known_users) over last_7_days as days_known_7d,
         try_cast(
-            sum(cast(daily_active_users as decimal(38, 0))) over last_30_days
-            as bigint
+            sum(cast(known_users as decimal(38, 0))) over last_30_days as bigint
         ) as user_days_30d,
-        count(daily_active_users) over last_30_days as days_known_30d
+        count(known_users) over last_30_days as days_known_30d
     from days
     window
         last_7_days as (
@@ -58,6 +66,10 @@ final as (
             days_known_30d * cast(monthly_active_users as double), 0
         ) as stickiness_30d
     from windowed
+    where
+        coalesce(
+            daily_active_users, weekly_active_users, monthly_active_users
+        ) is not null
 
 )
 
