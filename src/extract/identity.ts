@@ -74,7 +74,7 @@ export function wrongAddress(error: ApiError): UsageError {
 /** Characters of an implausible id that are shown. */
 const SHOWN = 40
 
-/** An implausible organisation id: ids become folder names and are displayed. */
+/** An implausible organisation id (ids become folder names and are displayed), or another one than before. */
 export class OrganisationError extends UsageError {}
 
 function implausible(orgId: string): OrganisationError {
@@ -91,8 +91,8 @@ export function organisationMismatch(
   organisation: string,
   orgId: string,
   known: string | null,
-): UsageError {
-  return new UsageError(
+): OrganisationError {
+  return new OrganisationError(
     `the credential of '${organisation}' belongs to the organisation '${orgId}', but the data folder holds '${known}' under that name`,
     { hint: 'Use another data folder, or list both organisations in agent-warehouse.yaml.' },
   )

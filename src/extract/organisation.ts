@@ -108,7 +108,8 @@ export async function syncOrganisation(options: SyncOptions): Promise<SyncResult
   }
   const identity = identified.value
   if (identity.orgId !== null && !isSame(remembered, identity.orgId)) {
-    return emptyResult(known, organisationMismatch(organisation, identity.orgId, known))
+    const mismatch = organisationMismatch(organisation, identity.orgId, known)
+    return withoutIdentity(options, remembered, ledgerOfKnown.value, mismatch)
   }
   const orgId = known ?? identity.orgId ?? organisation
   const conflict = claimOrganisation(owners, orgId, organisation)
@@ -128,7 +129,10 @@ export async function syncOrganisation(options: SyncOptions): Promise<SyncResult
   return landDue(options, { orgId, servedAs }, identity, opened)
 }
 
-/** The result of a run whose first request failed. @throws what aborts the run */
+/**
+ * The result of a run whose first request failed, or showed another organisation.
+ * @throws what aborts the run
+ */
 async function withoutIdentity(
   options: SyncOptions,
   remembered: KnownOrganisation | undefined,
@@ -136,15 +140,10 @@ async function withoutIdentity(
   error: unknown,
 ): Promise<SyncResult> {
   const known = remembered?.orgId ?? null
-  if (
-    error instanceof DeferredError ||
-    error instanceof ClockError ||
-    error instanceof OrganisationError
-  ) {
+  if (error instanceof DeferredError || error instanceof ClockError)
     return emptyResult(known, error)
-  }
   const failure = asError(error)
-  const isRefused = failure instanceof CredentialError
+  const isRefused = failure instanceof CredentialError || failure instanceof OrganisationError
   if (!isRefused && abortsRun(error)) throw error
   if (remembered === undefined && isWrongAddress(error))
     return emptyResult(known, wrongAddress(error))

@@ -242,7 +242,7 @@ describe('a failed fetch', () => {
     },
   )
 
-  it('ends the run when the key belongs to another organisation than the data folder', async () => {
+  it('fails what is due when the key belongs to another organisation than the data folder', async () => {
     const data = await temporaryFolder()
     const { url } = await testServer(platform(() => []))
     await syncFrom(url, data, { only: ['tokens'], world: testWorld(TODAY) })
@@ -253,6 +253,14 @@ describe('a failed fetch', () => {
     expect(result.stoppedBy?.exitCode).toBe(2)
     expect(result.stoppedBy?.message).toContain('org-2')
     expect(result.landed).toBe(0)
+    const users = [...(await ledgerOf(data, 'org/1')).values()].filter(
+      ({ resource }) => resource === 'users',
+    )
+    expect(users.map(({ day, status }) => [day, status]).sort()).toEqual([
+      ['2026-01-14', 'failed'],
+      ['2026-01-15', 'failed'],
+      ['2026-01-16', 'failed'],
+    ])
   })
 
   it.each([
