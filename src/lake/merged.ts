@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { z } from 'zod'
@@ -55,15 +55,21 @@ export function monthFolder(dayFolder: string): string {
   return join(dirname(dayFolder), basename(dayFolder).slice(0, 'date=YYYY-MM'.length))
 }
 
-/** The merged files in a month's folder. One without a manifest, or the reverse, does not count. */
+/**
+ * The merged files in a month's folder. One without a manifest, or the reverse, does not count. If
+ * `compact` replaces one meanwhile, the folder is listed again.
+ */
 export function mergedIn(folder: string): MergedFile[] {
   const names = namesIn(folder)
-  return names.flatMap((name) => {
-    if (!MERGED_NAME.test(name) || !names.includes(manifestOf(name))) return []
+  const merged: MergedFile[] = []
+  for (const name of names) {
+    if (!MERGED_NAME.test(name) || !names.includes(manifestOf(name))) continue
     const path = join(folder, name)
     const found = readManifest(manifestOf(path))
-    return found === undefined ? [] : [{ path, ...found }]
-  })
+    if (found !== undefined) merged.push({ path, ...found })
+    else if (!existsSync(path)) return mergedIn(folder)
+  }
+  return merged
 }
 
 export function namesIn(folder: string): string[] {

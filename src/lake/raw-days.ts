@@ -29,10 +29,11 @@ const VERSION = /^\d{8}T\d{9}Z-[0-9a-f]{16}\.parquet$/
  */
 export function versionsIn(folder: string): string[] {
   const day = basename(folder).slice('date='.length)
+  const own = namesIn(folder) // first: `compact` may move them to a merged file meanwhile
   const merged = mergedIn(monthFolder(folder)).flatMap(({ versions }) =>
     versions.filter((version) => version.day === day).map(({ file }) => file),
   )
-  return versionsAmong([...namesIn(folder), ...merged])
+  return versionsAmong([...own, ...merged])
 }
 
 function versionsAmong(names: readonly string[]): string[] {
@@ -49,21 +50,23 @@ export interface RawDay {
 
 /**
  * All days of one organisation in the lake: lists each day's folder and reads the manifests of
- * merged files, but opens no file.
+ * merged files, but opens no file. Needs no lock: the folders come first, because `compact` moves
+ * versions from them to merged files.
  */
 export async function rawDays(dataFolder: string, orgId: string): Promise<RawDay[]> {
   const days: RawDay[] = []
   for (const resource of await resourcesInLake(dataFolder)) {
     const folder = rawOf(dataFolder, orgId, resource)
     const dates = await foldersIn(folder, 'date=')
-    const known = new Map<Day, string[]>(dates.filter(isDay).map((day) => [day, []]))
+    // faster than to list several at once
+    const known = new Map(
+      dates.filter(isDay).map((day) => [day, namesIn(join(folder, `date=${day}`))]),
+    )
     for (const merged of await mergedFiles(dataFolder, orgId, resource)) {
       for (const { day, file } of merged.versions) known.set(day, [...(known.get(day) ?? []), file])
     }
-    for (const day of [...known.keys()].sort()) {
-      const names = namesIn(join(folder, `date=${day}`)) // faster than to list several at once
-      days.push({ resource, day, versions: versionsAmong([...names, ...(known.get(day) ?? [])]) })
-    }
+    for (const [day, names] of [...known].sort())
+      days.push({ resource, day, versions: versionsAmong(names) })
   }
   return days
 }
