@@ -59,13 +59,24 @@ const buildRow = z.object({
 /** The build of the warehouse at `path`; null if there is none, or it is unreadable. */
 export async function publishedBuild(path: string): Promise<PublishedBuild | null> {
   try {
-    const [build] = await publishedRows(path, 'meta/published_build', buildRow)
+    await using database = await openWarehouse(path)
+    return await buildOf(database)
+  } catch {
+    return null
+  }
+}
+
+/** The build of an open warehouse; null in one of an earlier version. */
+export async function buildOf(database: Database): Promise<PublishedBuild | null> {
+  try {
+    const rows = await database.rows(statement('meta/published_build'))
+    const [build] = z.array(buildRow).parse(rows)
     if (build === undefined) return null
     const { run_id: runId, built_ms, as_of_ms } = build
     const asOf = as_of_ms === null ? null : new Date(as_of_ms).toISOString()
     return { runId, builtAt: new Date(built_ms).toISOString(), asOf }
   } catch {
-    return null // none, or one of an earlier version
+    return null
   }
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { grouped } from '../../lib/grouped.ts'
 import { statement } from '../../lib/package.ts'
 import { readTables, relationOf } from '../tables.ts'
-import { openWarehouse, publishedBuild } from '../warehouse.ts'
+import { buildOf, openWarehouse } from '../warehouse.ts'
 
 /** A model, seed or snapshot of the project, as the documentation shows it. */
 export interface DocumentedModel {
@@ -73,7 +73,7 @@ export async function readPublished(warehouse: string, signal: AbortSignal) {
     rows.set(`${table.schema}.${table.name}`, counted?.rows ?? 0)
   }
   return {
-    build: await publishedBuild(warehouse),
+    build: await buildOf(database),
     /** By `schema.name`. */
     tables: new Map(tables.map((table) => [`${table.schema}.${table.name}`, table])),
     /** Rows of tables, by `schema.name`; the rows of a view are not counted. */

@@ -4,7 +4,7 @@ import { AppError, UsageError } from '../../lib/errors.ts'
 import type { RunEvent } from '../../lib/events.ts'
 import type { Database } from '../../lib/duckdb.ts'
 import { pathSegment, syncedSums, writeAtomic } from '../../lib/files.ts'
-import { openWarehouse, publishedBuild, sqlMessage } from '../warehouse.ts'
+import { buildOf, openWarehouse, sqlMessage } from '../warehouse.ts'
 import { writeDatabase, writeFile, type ExportTarget } from './files.ts'
 import { MANIFEST, replaceFolder } from './folder-swap.ts'
 import { readTables, type CatalogueTable } from '../tables.ts'
@@ -47,7 +47,7 @@ export async function exportTables(request: ExportRequest) {
       created_at: new Date(now()).toISOString(),
       run_id: runId,
       /** The run that built the warehouse; null if the warehouse does not say. */
-      warehouse_run_id: (await publishedBuild(request.warehouse))?.runId ?? null,
+      warehouse_run_id: (await buildOf(database))?.runId ?? null,
       target,
       tables,
     }
