@@ -88,12 +88,6 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
     '37 people were active in the last 7 days',
   ],
   [
-    'people without a team are people, not a team that has some',
-    adoption.teamActivity,
-    { team_weeks: [{ week: '2026-03-23', team: '(no team)', active_users: 5 }] },
-    '5 people without a team used agents in the week of 23 Mar 2026',
-  ],
-  [
     'a running month is compared on the days that are known in both months',
     spend.monthSpend,
     {

@@ -2,6 +2,8 @@ import { expect, it } from 'vitest'
 import { z } from 'zod'
 import { Database } from '../../../src/lib/duckdb.ts'
 import { statement } from '../../../src/lib/package.ts'
+import { teamActivity } from '../../../src/serve/report/adoption.ts'
+import { view } from './sample.ts'
 
 /** Members of the teams that a report shows, of teams with so many people each who were active once. */
 async function shown(
@@ -72,4 +74,11 @@ it('fewer than five people of small teams stand together with the smallest of th
 it('use that belongs to no user is not counted as a person', async () => {
   const sizes = { a: 7, '(no team)': 4 }
   expect(await shown(sizes, ['(unattributed)'])).toEqual({ '(small teams)': 11 })
+})
+
+it('people without a team are people, not a team that has some', () => {
+  const week = { week: '2026-03-23', team: '(no team)', active_users: 5 }
+  expect(teamActivity.read(view({ team_weeks: [week] })).finding).toBe(
+    '5 people without a team used agents in the week of 23 Mar 2026',
+  )
 })
