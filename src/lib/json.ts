@@ -97,9 +97,16 @@ const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/g
 
 /** Parses JSON text. Integers beyond 2^53 become texts, because a number would round them. */
 export function parseExactly(text: string): unknown {
-  return parseSpelled(text, (number) =>
-    /^-?\d+$/.test(number) && !Number.isSafeInteger(Number(number)) ? `"${number}"` : number,
-  )
+  return parseSpelled(text, (number) => (isRounded(number) ? `"${number}"` : number))
+}
+
+/** As `parseExactly`, but these texts are marked: `keptText` writes them as numbers. */
+export function parseMarked(text: string): unknown {
+  return parseSpelled(text, (number) => (isRounded(number) ? `"\\u0000${number}"` : number))
+}
+
+function isRounded(number: string): boolean {
+  return /^-?\d+$/.test(number) && !Number.isSafeInteger(Number(number))
 }
 
 /**
@@ -117,8 +124,8 @@ export function keptNumber(spelling: string): string {
   return `\0${spelling}`
 }
 
-/** A value as JSON text, with the numbers that `parseKept` marked. */
-export function keptText(value: object): string {
+/** A value as JSON text, with the numbers that were marked. */
+export function keptText(value: unknown): string {
   return JSON.stringify(value).replaceAll(/(?<!\\)"\\u0000(-?\d[\d.eE+-]*)"/g, '$1')
 }
 

@@ -73,6 +73,22 @@ describe('controls', () => {
     expect(JSON.parse(diff.out)).toMatchObject({ from_revision: 1, to_revision: 2 })
   })
 
+  it('list, show and diff read every digit of a number', async () => {
+    const revision = (number: number, days: string): string =>
+      `{"revision":${number},"settings":{"sessionRetentionDays":${days}}}`
+    const changes = [revision(2, '9007199254740993'), revision(1, '9007199254740992.0')]
+    const answer = `{"changes":[${changes.join(',')}],"pagination":{"hasMore":false}}`
+    const { run } = await stage({ intercept: () => Promise.resolve(new Response(answer)) })
+    const listed = await run(['controls', 'list'])
+    expect(listed.out).toMatch(/^ +2 .*\| sessionRetentionDays$/m)
+    const shown = await run(['controls', 'show', '2'])
+    expect(shown.out).toMatch(/^sessionRetentionDays +\| 9007199254740993$/m)
+    const diff = await run(['controls', 'diff', '2'])
+    expect(diff.out).toMatch(/^sessionRetentionDays +\| 9007199254740992 +\| 9007199254740993$/m)
+    const { out } = await run(['controls', 'diff', '2', '--json'])
+    expect(JSON.parse(out)).toMatchObject({ changes: [{ new_value: '9007199254740993' }] })
+  })
+
   it('list, show and diff print no secret, and diff shows that one changed', async () => {
     const { run, data } = await stage()
     const results = await Promise.all(

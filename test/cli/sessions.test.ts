@@ -84,6 +84,24 @@ describe('sessions', () => {
     expect(out, err).toContain(`{"sessionSettings":${settings}}`)
   })
 
+  it('update shows every digit of the settings after it', async () => {
+    const serving = (ms: string): Response =>
+      new Response(`{"sessionId":"s","sessionSettings":{"assistantActiveTimeMs":${ms}}}`)
+    const { run } = await stage({
+      intercept: ({ method }) =>
+        Promise.resolve(serving(method === 'PATCH' ? '9007199254740993' : '9007199254740992')),
+    })
+    const update = ['sessions', 'update', 's', '--model', 'm', '--yes']
+    const { out } = await run(update)
+    expect(out).toMatch(/^assistantActiveTimeMs +\| 9007199254740992 +\| 9007199254740993$/m)
+    const json = await run([...update, '--json'])
+    const after = '9007199254740993'
+    expect(JSON.parse(json.out)).toMatchObject({
+      session: { sessionSettings: { assistantActiveTimeMs: after } },
+      changes: [{ settings_path: 'assistantActiveTimeMs', after }],
+    })
+  })
+
   it('update keeps what is no tag in the list of tags, and null is no title', async () => {
     const session = '{"sessionId":"s","title":null,"sessionSettings":{"tags":[null,{"name":"a"}]}}'
     const { run } = await stage({ intercept: () => Promise.resolve(new Response(session)) })

@@ -1,5 +1,6 @@
 import { fieldOf } from '../../client/index.ts'
 import { UsageError } from '../../lib/errors.ts'
+import { parseExactly, parseMarked } from '../../lib/json.ts'
 import { argument, optionalArgument, textOr, type Entry } from '../command.ts'
 import { wholeNumber } from '../options.ts'
 import { platformCommand, type Platform } from './platform.ts'
@@ -159,13 +160,13 @@ function diffRows(changes: readonly SettingChange[]): unknown[][] {
 function changeJson({ path, before, after }: SettingChange): object {
   return {
     settings_path: path,
-    ...(before === null ? {} : { old_value: JSON.parse(before) as unknown }),
-    ...(after === null ? {} : { new_value: JSON.parse(after) as unknown }),
+    ...(before === null ? {} : { old_value: parseExactly(before) }),
+    ...(after === null ? {} : { new_value: parseExactly(after) }),
   }
 }
 
 function settingsOf(revision: Clean | undefined): unknown {
-  return revision === undefined ? {} : fieldOf(revision.value, 'settings')
+  return revision === undefined ? {} : fieldOf(parseMarked(revision.text), 'settings')
 }
 
 function numberOf(revision: Clean | undefined): unknown {

@@ -1,6 +1,12 @@
-import { fieldOf, type Session, type SessionSettingsPatch } from '../../client/index.ts'
+import {
+  fieldOf,
+  type ApiClient,
+  type ServedRow,
+  type Session,
+  type SessionSettingsPatch,
+} from '../../client/index.ts'
 import { ExitCode, UsageError } from '../../lib/errors.ts'
-import { jsonObject, parseExactly, parseKept } from '../../lib/json.ts'
+import { jsonObject, parseExactly, parseKept, parseMarked } from '../../lib/json.ts'
 import { duration } from '../../observe/words.ts'
 import { argument, text, texts, type Flags, type Entry, type Terminal } from '../command.ts'
 import {
@@ -97,15 +103,15 @@ const updateSession = platformCommand({
         ...tagsPatch(present.session, flags.tag ?? [], flags.untag ?? []),
         ...(flags.archive === true ? { archivedAt: new Date(world.now()).toISOString() } : {}),
       }
-      const before = clean('sessions', present.text).value
-      const ask: Ask = (to) => to.sessions.update(session, patch)
-      const what = `change ${Object.keys(patch).join(', ')} of the session ${nameOf(before)}`
+      const before = clean('sessions', present.text)
+      const ask = (to: ApiClient): Promise<ServedRow> => to.sessions.sendUpdate(session, patch)
+      const what = `change ${Object.keys(patch).join(', ')} of the session ${nameOf(before.value)}`
       if (!(await mayChange(platform, what, [ask]))) return ExitCode.complete
-      const after = clean('sessions', JSON.stringify(await ask(client))).value
+      const after = clean('sessions', (await ask(client)).text)
       const changes = changesBetween(settingsOf(before), settingsOf(after))
       return {
-        json: { session: after, changes: changes.map(changeJson) },
-        text: changesText(nameOf(after), changes, terminal),
+        json: { session: parseExactly(after.text), changes: changes.map(changeJson) },
+        text: changesText(nameOf(after.value), changes, terminal),
       }
     }
   },
@@ -322,10 +328,10 @@ function changesText(name: string, changes: readonly SettingChange[], terminal: 
 }
 
 function changeJson({ path, before, after }: SettingChange): object {
-  const value = (json: string | null): unknown => (json === null ? null : JSON.parse(json))
+  const value = (json: string | null): unknown => (json === null ? null : parseExactly(json))
   return { settings_path: path, before: value(before), after: value(after) }
 }
 
-function settingsOf(session: unknown): unknown {
-  return fieldOf(session, 'sessionSettings') ?? {}
+function settingsOf(session: Clean): unknown {
+  return fieldOf(parseMarked(session.text), 'sessionSettings') ?? {}
 }

@@ -1,4 +1,4 @@
-import { isObject } from '../../lib/json.ts'
+import { isObject, keptText } from '../../lib/json.ts'
 import { textOf } from './render.ts'
 
 /**
@@ -10,7 +10,7 @@ import { textOf } from './render.ts'
 /** A path whose value changed; null means that the path does not exist. */
 export type SettingChange = ReturnType<typeof changesBetween>[number]
 
-/** Every leaf below a value, as JSON, by the path to it. */
+/** Every leaf below a value (by `parseMarked`), as JSON, by the path to it. */
 export function pathsOf(settings: unknown): ReadonlyMap<string, string> {
   const leaves = new Map<string, string>()
   collect('', settings, leaves)
@@ -80,7 +80,7 @@ function distinctName(names: readonly (string | null)[], index: number): string 
 }
 
 function leafText(path: string, value: unknown): string {
-  if (!Array.isArray(value) || !isSet(path)) return JSON.stringify(value)
-  const elements = new Set(value.map((element) => JSON.stringify(element)))
+  if (!Array.isArray(value) || !isSet(path)) return keptText(value)
+  const elements = new Set(value.map((element) => keptText(element)))
   return `[${[...elements].sort().join(',')}]`
 }

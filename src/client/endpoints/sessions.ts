@@ -5,9 +5,11 @@ import {
   objectsOf,
   pathOf,
   send,
+  sendServed,
   withQuery,
   type Served,
 } from '../http/call.ts'
+import type { ServedRow } from '../json/envelope.ts'
 import type { Message, Session, SessionSettingsPatch, Computer, ComputerMetrics } from '../types.ts'
 import { UsageError } from '../../lib/errors.ts'
 import { keptText, parseKept } from '../../lib/json.ts'
@@ -45,8 +47,13 @@ export class Sessions extends Endpoints {
 
   /** Changes settings. It is not documented whether other settings stay. Never retried. */
   async update(sessionId: string, sessionSettings: SessionSettingsPatch): Promise<Session> {
+    return documented((await this.sendUpdate(sessionId, sessionSettings)).value)
+  }
+
+  /** `update`, with the answer exactly as served. */
+  async sendUpdate(sessionId: string, sessionSettings: SessionSettingsPatch): Promise<ServedRow> {
     const body = keptText({ sessionSettings })
-    return send<Session>(this.caller, 'PATCH', pathOf(SESSION, sessionId), body)
+    return sendServed(this.caller, 'PATCH', pathOf(SESSION, sessionId), body)
   }
 
   /** Ends the loop of the agent; an idle session stays as it is. Never retried. */
