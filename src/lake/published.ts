@@ -217,12 +217,15 @@ export async function writeRecords(
 
 /**
  * Whether the file is one that was published. Reads the whole file, because size and
- * modification time can be restored after a change. `path`: the file to verify, if not the
- * one at `target`.
+ * modification time can be restored after a change. Needs no lock: a file that a run replaces
+ * meanwhile is verified again. `path`: the file to verify, if not the one at `target`.
  */
 export async function verifyPublished(target: string, path = target): Promise<Verdict> {
-  const first = await inspectPublished(target, path)
-  return first ?? judge(target, path, await sha256OfFile(path))
+  const before = await statusOf(path)
+  const early = await inspectPublished(target, path)
+  const verdict = early ?? (await judge(target, path, await sha256OfFile(path)))
+  const isReplaced = verdict.state === 'changed' && (await statusOf(path))?.ino !== before?.ino
+  return isReplaced ? verifyPublished(target, path) : verdict
 }
 
 /** The verdict without reading the file; undefined if it may be the published one. */

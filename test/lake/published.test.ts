@@ -1,7 +1,8 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import fsp, { mkdir, writeFile } from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
-import { keptFiles, publishFile, verifyPublished } from '../../src/lake/published.ts'
+import { expect, it, onTestFinished } from 'vitest'
+import { keptFiles, publishFile, recordPath, verifyPublished } from '../../src/lake/published.ts'
 import { rollBack } from '../../src/serve/rollback.ts'
 import { Database } from '../../src/lib/duckdb.ts'
 import { temporaryFolder } from '../support/helpers.ts'
@@ -48,6 +49,29 @@ async function publish(
 async function keptRuns(data: string): Promise<string[]> {
   return (await keptFiles(join(data, 'warehouse.duckdb'))).map(({ runId }) => runId)
 }
+
+it('a reader finds no change in a file that a run replaces meanwhile', async () => {
+  const data = await published(['first'], 0)
+  const target = join(data, 'warehouse.duckdb')
+  const { readFile } = fsp
+  const restore = (): void => {
+    Object.assign(fsp, { readFile })
+    syncBuiltinESMExports()
+  }
+  onTestFinished(restore)
+  let reads = 0
+  const readLate = async (...given: Parameters<typeof readFile>) => {
+    if (given[0] === recordPath(target)) reads += 1
+    if (reads === 2) {
+      restore()
+      await publish(data, 'second', 0) // after the first file was read, before it is judged
+    }
+    return readFile(...given)
+  }
+  Object.assign(fsp, { readFile: readLate })
+  syncBuiltinESMExports()
+  expect(await verifyPublished(target)).toMatchObject({ record: { runId: 'second' } })
+})
 
 it('a build after a rollback keeps the file that it replaces, not the one that was rolled back', async () => {
   const data = await published(['good', 'bad'], 1)
