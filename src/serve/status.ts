@@ -45,7 +45,9 @@ export async function readStatus(
   const inFolder = new Set([...withLedger, ...(await organisationsInLake(dataFolder))])
   const asked = names?.map((name) => known.get(name)?.orgId ?? name)
   const all = [...inFolder].filter((orgId) => asked?.includes(orgId) ?? true).sort()
-  const nameOf = new Map([...known].map(([name, { orgId }]) => [orgId, name]))
+  // an organisation whose name was changed, and perhaps back, has the name of its last run
+  const byDay = [...known].toSorted(([, a], [, b]) => a.lastDay.localeCompare(b.lastDay))
+  const nameOf = new Map(byDay.map(([name, { orgId }]) => [orgId, name]))
   const organisations = await mapLimit(all, ORGANISATIONS_AT_ONCE, async (orgId) => {
     const ledger = await ledgerOf(orgId)
     const range = knownRange(ledger, lastPlannedDay(known, orgId))
