@@ -28,8 +28,8 @@ export type ExportManifest = Awaited<ReturnType<typeof exportTables>>
 
 /**
  * Writes the marts to `<folder>/<target>/<table>.<target>` with a manifest next to
- * them. The folder is replaced as a whole, so nothing of an earlier export stays. Two
- * exports to one folder must not overlap.
+ * them. The folder is replaced as a whole, so nothing of an earlier export stays; other files in
+ * it do. Two exports to one folder must not overlap.
  *
  * @throws UsageError without a published warehouse, for one without marts, and for a target
  * folder that no export made.

@@ -1,10 +1,12 @@
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { z } from 'zod'
 import { AppError, messageOf, UsageError } from '../../lib/errors.ts'
 import {
   confirmLease,
   makeFolder,
   nameOfTemporary,
+  readJson,
   temporaryPath,
   listIfThere,
   syncFolder,
@@ -16,7 +18,8 @@ export const MANIFEST = 'manifest.json'
 /**
  * Replaces a folder as a whole: `fill` writes into a temporary folder, which then
  * replaces `path` by renames. Readers see the old folder, the new one, or for an instant
- * neither. First repairs what a killed call left. Calls must not overlap.
+ * neither. Files that no export wrote are kept. First repairs what a killed call left. Calls must
+ * not overlap.
  *
  * @throws UsageError if `path` holds files but no manifest, because no export made it.
  */
@@ -41,15 +44,15 @@ export async function replaceFolder<T>(
 }
 
 /**
- * After a crash: restores the old folder if no new one replaced it, and deletes all other
- * leftovers. The old folder is complete, because it is only deleted after the new one is in
+ * After a crash: restores the old folder if no new one replaced it, and deletes what else the
+ * export left. The old folder is complete, because it is only deleted after the new one is in
  * place.
  */
 async function finishSwap(path: string): Promise<void> {
   const names = await namesIn(dirname(path))
   const previous = previousOf(path)
   if (names.includes(basename(previous))) {
-    if (names.includes(basename(path))) await rm(previous, { recursive: true })
+    if (names.includes(basename(path))) await removePrevious(path)
     else await rename(previous, path)
   }
   const leftovers = names.filter((name) => nameOfTemporary(name) === basename(path))
@@ -72,7 +75,22 @@ async function swap(temporary: string, path: string): Promise<void> {
     })
   }
   await syncFolder(dirname(path))
-  await rm(previousOf(path), { recursive: true, force: true })
+  await removePrevious(path)
+}
+
+const manifestShape = z.object({ tables: z.array(z.object({ file: z.string() })) })
+
+/** Moves what no export wrote into the new folder, and deletes the rest of the old one. */
+async function removePrevious(path: string): Promise<void> {
+  const previous = previousOf(path)
+  const found = manifestShape.safeParse(await readJson(join(previous, MANIFEST), () => undefined))
+  const exported = (found.data?.tables ?? []).map(({ file }) => file)
+  const known = new Set([MANIFEST, ...exported, ...(await namesIn(path))])
+  for (const name of await namesIn(previous)) {
+    if (!known.has(name)) await rename(join(previous, name), join(path, name))
+  }
+  await syncFolder(path)
+  await rm(previous, { recursive: true, force: true })
 }
 
 async function requireOurs(path: string): Promise<void> {

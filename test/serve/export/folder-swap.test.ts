@@ -1,4 +1,4 @@
-import fs, { readdir, readFile, writeFile } from 'node:fs/promises'
+import fs, { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
@@ -29,4 +29,30 @@ it('an export that cannot be put in place leaves the old folder there', async ()
   })
   expect(await readdir(folder)).toEqual(['csv'])
   expect(await readFile(join(path, MANIFEST), 'utf8')).toBe('old')
+})
+
+it('an export keeps files in its folder that no export wrote', async () => {
+  const folder = await temporaryFolder()
+  const path = join(folder, 'csv')
+  const replaceBy = (table: string): Promise<void> =>
+    replaceFolder(path, async (temporary) => {
+      await writeFile(join(temporary, table), table)
+      const manifest = JSON.stringify({ tables: [{ file: table }] })
+      await writeFile(join(temporary, MANIFEST), manifest)
+    })
+  await replaceBy('old.csv')
+  await writeFile(join(path, 'mine.xlsx'), 'mine')
+  await mkdir(join(path, 'charts'))
+  await writeFile(join(path, 'charts', 'a.png'), 'a')
+  await replaceBy('new.csv')
+  expect((await readdir(path)).sort()).toEqual(['charts', MANIFEST, 'mine.xlsx', 'new.csv'])
+  expect(await readFile(join(path, 'charts', 'a.png'), 'utf8')).toBe('a')
+
+  // a call that was killed after it had put the new folder in place
+  await rename(path, join(folder, '.previous-csv'))
+  await mkdir(path)
+  await writeFile(join(path, MANIFEST), '{}')
+  await replaceBy('last.csv')
+  expect((await readdir(path)).sort()).toEqual(['charts', 'last.csv', MANIFEST, 'mine.xlsx'])
+  expect(await readdir(folder)).toEqual(['csv'])
 })
