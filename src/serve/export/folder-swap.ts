@@ -97,7 +97,7 @@ async function requireOurs(path: string): Promise<void> {
   const names = await namesIn(path)
   if (names.length === 0 || names.includes(MANIFEST)) return
   throw new UsageError(`${path} contains files but no ${MANIFEST}, so it is not an export`, {
-    hint: 'An export replaces the whole folder. Name another one, or move these files away.',
+    hint: 'Move these files away, then export again: an export could replace them.',
   })
 }
 
