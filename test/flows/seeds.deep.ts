@@ -50,7 +50,7 @@ it('the user’s seeds reach the warehouse, a broken seed does not change it, an
   expect(rebuilt.err).toContain("team.csv is not used, because there is no seed 'team'")
   expect(JSON.parse((await command(query, environment)).out)).toEqual(expected)
   const status = await command(['status'], environment)
-  expect(status.out).toMatch(/stale +platform\.users: its newest row was fetched \d+ days ago/)
+  expect(status.out).toMatch(/stale +platform\.intervals: its newest row was fetched \d+ days ago/)
 
   const doctor = async () => (await command(['doctor'], environment)).out
   expect(await doctor()).not.toContain('no team')

@@ -8,6 +8,7 @@ import {
   type BuildResult,
 } from '../../src/model/build/build.ts'
 import { loadProject } from '../../src/model/project/project.ts'
+import type { Project } from '../../src/model/project/types.ts'
 import type { BuildOptions } from '../../src/model/shared/context.ts'
 import { Database, literal, type Row } from '../../src/lib/duckdb.ts'
 import { makeWritable, sha256OfFile } from '../../src/lib/files.ts'
@@ -192,4 +193,12 @@ export class Bench {
       db.close()
     }
   }
+}
+
+/** The sources of a project whose base is written by a test, without a table that says when it was fetched. */
+export function withoutFreshness({ sources }: Project): Project['sources'] {
+  return sources.map((source) => ({
+    ...source,
+    tables: source.tables.map((table) => ({ ...table, freshness: null })),
+  }))
 }
