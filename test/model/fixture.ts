@@ -195,10 +195,11 @@ export class Bench {
   }
 }
 
-/** The sources of a project whose base is written by a test, without a table that says when it was fetched. */
-export function withoutFreshness({ sources }: Project): Project['sources'] {
-  return sources.map((source) => ({
+/** A project of only these models, whose base a test writes: nothing says when it was fetched. */
+export function modelsAlone(project: Project, models: Project['models']): Project {
+  const sources = project.sources.map((source) => ({
     ...source,
     tables: source.tables.map((table) => ({ ...table, freshness: null })),
   }))
+  return { ...project, models, sources, tests: [], snapshots: [], unitTests: [] }
 }

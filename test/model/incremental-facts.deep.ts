@@ -9,7 +9,7 @@ import { Database, identifier, literal } from '../../src/lib/duckdb.ts'
 import { packageRoot } from '../../src/lib/package.ts'
 import { entitySql, openBase, putRaw, type RawItem } from '../normalize/flatten.ts'
 import { folderOfFile } from '../support/folders.ts'
-import { DEFAULTS, withoutFreshness } from './fixture.ts'
+import { DEFAULTS, modelsAlone } from './fixture.ts'
 
 const INCREMENTAL = [
   'intermediate.int_fact_days',
@@ -273,14 +273,7 @@ function selected(project: Project): Project {
     }))
   const count = INCREMENTAL.length + VERSIONS.length + BASE.length + Object.keys(GIVEN).length
   expect(models).toHaveLength(count)
-  return {
-    ...project,
-    models,
-    tests: [],
-    snapshots: [],
-    unitTests: [],
-    sources: withoutFreshness(project),
-  }
+  return modelsAlone(project, models)
 }
 
 function changed(served: Served, changes: readonly (readonly [string, Day | null])[]): Served {

@@ -7,7 +7,7 @@ import type { Project } from '../../src/model/project/types.ts'
 import { Database, literal } from '../../src/lib/duckdb.ts'
 import { packageRoot } from '../../src/lib/package.ts'
 import { folderOfFile } from '../support/folders.ts'
-import { DEFAULTS, withoutFreshness } from './fixture.ts'
+import { DEFAULTS, modelsAlone } from './fixture.ts'
 
 const MODELS = ['stg_platform__restatements', 'int_restatement_versions', 'fct_restatement']
 
@@ -40,14 +40,7 @@ async function restatementsAlone(): Promise<Project> {
   const project = await loadProject(join(packageRoot, 'dbt-like-models'))
   const models = project.models.filter(({ name }) => MODELS.includes(name))
   expect(models).toHaveLength(MODELS.length)
-  return {
-    ...project,
-    models,
-    tests: [],
-    snapshots: [],
-    unitTests: [],
-    sources: withoutFreshness(project),
-  }
+  return modelsAlone(project, models)
 }
 
 async function writeBase(folder: string, versions: Readonly<Record<string, readonly number[]>>) {

@@ -80,13 +80,17 @@ async function swap(temporary: string, path: string): Promise<void> {
 
 const manifestShape = z.object({ tables: z.array(z.object({ file: z.string() })) })
 
-/** Moves what no export wrote into the new folder, and deletes the rest of the old one. */
+/**
+ * Moves what no export wrote into the new folder, and deletes the rest of the old one. Without a
+ * manifest, a killed call has moved it already and was deleting.
+ */
 async function removePrevious(path: string): Promise<void> {
   const previous = previousOf(path)
+  const names = await namesIn(previous)
   const found = manifestShape.safeParse(await readJson(join(previous, MANIFEST), () => undefined))
   const exported = (found.data?.tables ?? []).map(({ file }) => file)
   const known = new Set([MANIFEST, ...exported, ...(await namesIn(path))])
-  for (const name of await namesIn(previous)) {
+  for (const name of names.includes(MANIFEST) ? names : []) {
     if (!known.has(name)) await rename(join(previous, name), join(path, name))
   }
   await syncFolder(path)

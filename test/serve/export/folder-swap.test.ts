@@ -55,4 +55,11 @@ it('an export keeps files in its folder that no export wrote', async () => {
   await replaceBy('last.csv')
   expect((await readdir(path)).sort()).toEqual(['charts', 'last.csv', MANIFEST, 'mine.xlsx'])
   expect(await readdir(folder)).toEqual(['csv'])
+
+  // a call that was killed while it deleted the old folder
+  await mkdir(join(folder, '.previous-csv'))
+  await writeFile(join(folder, '.previous-csv', 'old.csv'), 'old.csv')
+  await replaceBy('last.csv')
+  expect(await readdir(path)).not.toContain('old.csv')
+  expect(await readdir(folder)).toEqual(['csv'])
 })
