@@ -1,4 +1,4 @@
-import { UTCDate } from '@date-fns/utc/date'
+import { UTCDateMini as UTCDate } from '@date-fns/utc/date/mini'
 import { addDays as plusDays } from 'date-fns/addDays'
 import { millisecondsInDay } from 'date-fns/constants'
 import { eachDayOfInterval } from 'date-fns/eachDayOfInterval'

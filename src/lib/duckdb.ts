@@ -9,13 +9,17 @@ const load: {
   (name: '@duckdb/node-api'): typeof NodeApi
   (name: '@duckdb/node-api/lib/vectors/dataAccessors.js'): { textDecoder: object }
 } = createRequire(import.meta.url)
-const { DuckDBInstance: Instance, DuckDBTimestampTZValue } = load('@duckdb/node-api')
 
-// The library spells TIMESTAMPTZ in the machine's zone and ignores the session's TimeZone.
-DuckDBTimestampTZValue.timezoneOffsetInMinutes = 0
-// The library would drop a byte order mark at the beginning of a text.
-const accessors = load('@duckdb/node-api/lib/vectors/dataAccessors.js')
-accessors.textDecoder = new TextDecoder('utf-8', { ignoreBOM: true })
+/** Loads the library with the first database: help and refused options have no use for it. */
+function library(): typeof NodeApi {
+  const api = load('@duckdb/node-api')
+  // it spells TIMESTAMPTZ in the machine's zone and ignores the session's TimeZone
+  api.DuckDBTimestampTZValue.timezoneOffsetInMinutes = 0
+  // it would drop a byte order mark at the beginning of a text
+  const accessors = load('@duckdb/node-api/lib/vectors/dataAccessors.js')
+  accessors.textDecoder = new TextDecoder('utf-8', { ignoreBOM: true })
+  return api
+}
 
 /** A cell as JSON can carry it: exact integers beyond 2^53 and decimals are strings. */
 export type Cell =
@@ -73,7 +77,7 @@ export class Database {
   /** Opens a file, or `:memory:`. Extensions are never fetched; time is UTC. */
   static async open(path: string, options: OpenOptions = {}): Promise<Database> {
     const { query, spill } = processLimits()
-    const instance = await Instance.create(path, {
+    const instance = await library().DuckDBInstance.create(path, {
       autoinstall_known_extensions: 'false',
       autoload_known_extensions: 'false',
       ...allocation(options.freed),
