@@ -6,6 +6,7 @@ revisions as (
         org_id,
         revision,
         cast(changed_at as date) as changed_date,
+        cast(changed_at - interval 1 microsecond as date) as last_date_before,
         lag(revision) over (
             partition by org_id
             order by revision
@@ -14,21 +15,19 @@ revisions as (
             partition by org_id
             order by revision
         ) as next_revision,
-        cast(
-            lead(changed_at) over (
-                partition by org_id
-                order by revision
-            ) as date
-        ) as next_changed_date
+        lead(cast(changed_at - interval 1 microsecond as date)) over (
+            partition by org_id
+            order by revision
+        ) as last_date
     from {{ ref('int_control_revisions_ordered') }}
     where changed_at is not null
 
 ),
 
--- A revision applies on the day of its change and on that of the next one: a
--- value that is allowed at any moment of a day is allowed on it. A forbidden
--- value is uncertain if another, unknown revision may have applied: on the
--- first day, and if a revision is missing.
+-- A revision applies on the day of its change and on that of the next one,
+-- unless the next one is made at midnight: a value that is allowed at any moment
+-- of a day is allowed on it. A forbidden value is uncertain if another, unknown
+-- revision may have applied: on the first day, and if a revision is missing.
 applied as (
 
     select
@@ -38,7 +37,7 @@ applied as (
         case
             when revisions.next_revision > revisions.revision + 1 then 1
             when revisions.previous_revision is null
-                and days.activity_date = revisions.changed_date
+                and days.activity_date = revisions.last_date_before
             then 1
             else 0
         end as is_uncertain
@@ -51,7 +50,7 @@ applied as (
             days.org_id = revisions.org_id
             and days.activity_date >= revisions.changed_date
             and days.activity_date <= coalesce(
-                revisions.next_changed_date, date '9999-12-31'
+                revisions.last_date, date '9999-12-31'
             )
 
 ),
