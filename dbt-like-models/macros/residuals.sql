@@ -1,10 +1,11 @@
 {#
     The rest of each total that its parts do not account for, metric by metric and
-    never below zero. There is no row if nothing is left. If no part has a metric,
-    its rest is not known. `parts` has one row per key, with the number
-    of parts behind it as `part_count`.
+    never below zero. There is no row if nothing is left. If no part has a number
+    of tokens, their rest is not known, unless `is_always_known`. `parts` has one
+    row per key; the number of parts behind it, `part_count`, is needed unless
+    `is_always_known`.
 #}
-{% macro residual_tokens(totals, parts, key) -%}
+{% macro residual_tokens(totals, parts, key, is_always_known=false) -%}
     select
         {{ key | join(', ') }},
         {% for column in ['billable_tokens', 'input_tokens', 'output_tokens'] %}
@@ -19,7 +20,9 @@
             ) }} as billable_tokens,
             {% for column in ['input_tokens', 'output_tokens'] %}
             case
-                when parts.part_count is null or parts.{{ column }} is not null
+                when
+                    {{ 'true' if is_always_known else 'parts.part_count is null' }}
+                    or parts.{{ column }} is not null
                 then {{ difference_of_counts(
                     'totals.' ~ column, 'coalesce(parts.' ~ column ~ ', 0)'
                 ) }}

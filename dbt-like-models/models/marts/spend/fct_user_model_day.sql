@@ -55,17 +55,20 @@ account_parts as (
         org_id,
         activity_date,
         user_id,
-        {{ sums_of_tokens() }},
-        count(*) as part_count
+        {{ sums_of_tokens() }}
     from parts
     group by 1, 2, 3
 
 ),
 
+-- The total of a user is known, also where their models send no tokens.
 account_residuals as (
 
     {{ residual_tokens(
-        'accounts', 'account_parts', ['org_id', 'activity_date', 'user_id']
+        'accounts',
+        'account_parts',
+        ['org_id', 'activity_date', 'user_id'],
+        is_always_known=true
     ) }}
 
 ),
