@@ -143,8 +143,8 @@ describe('the report of the golden lake of weeks', () => {
 
   it('has the days that each figure lacks, not those on which nothing was used', () => {
     const day = '2027-01-13'
-    const resources = ['activity', 'productivity', 'tokens', 'tools', 'users']
-    expect(groups.unknown_days).toEqual(resources.map((resource) => ({ day, resource })))
+    const sources = ['activity', 'productivity', 'tokens', 'tools', 'users']
+    expect(groups.unknown_days).toEqual(sources.map((source) => ({ day, source })))
   })
 
   it('has the people who joined and left in whole weeks after a whole week', async () => {

@@ -26,7 +26,21 @@ const datasets = {
   }),
   unknown_days: rows({
     day: text,
-    resource: z.enum(['activity', 'productivity', 'tokens', 'tools', 'users']),
+    /** A resource that did not answer, or a figure that its answer does not have. */
+    source: z.enum([
+      'activity',
+      'sessions',
+      'user_messages',
+      'productivity',
+      'files',
+      'git_commits',
+      'git_prs_created',
+      'tokens',
+      'billable_tokens',
+      'tools',
+      'tool_calls',
+      'users',
+    ]),
   }),
   active_days: rows({
     day: text,
@@ -249,7 +263,7 @@ export type Organisation = z.infer<typeof organisation>
 type DatasetName = keyof typeof datasets
 export type Row<K extends DatasetName> = z.infer<(typeof datasets)[K]>[number]
 export type Period = Row<'periods'>
-export type Resource = Row<'unknown_days'>['resource']
+export type Source = Row<'unknown_days'>['source']
 
 /** Statements under `sql/report` with the rows of each dataset. */
 export const DATASET_NAMES: readonly string[] = Object.keys(datasets)

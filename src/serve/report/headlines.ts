@@ -1,4 +1,4 @@
-import type { Organisation, Period, Resource } from './data.ts'
+import type { Organisation, Period, Source } from './data.ts'
 import { changeText, totals, type View } from './view.ts'
 import { amount, counted, dayText, missingText, percent } from './words.ts'
 
@@ -7,32 +7,47 @@ type Figure = readonly [
   label: string,
   /** A metric of `metrics.yml`, or how it is computed. */
   about: { readonly metric: string } | { readonly how: string },
-  resources: readonly Resource[],
+  sources: readonly Source[],
   of: (period: Period) => number | null,
 ]
 
 const FIGURES: readonly Figure[] = [
   ['Active people', { metric: 'active_users' }, ['users'], (period) => period.active_users],
-  ['Credits', { metric: 'credits' }, ['tokens'], (period) => period.billable_tokens],
+  [
+    'Credits',
+    { metric: 'credits' },
+    ['tokens', 'billable_tokens'],
+    (period) => period.billable_tokens,
+  ],
   [
     'Credits a person',
     { how: 'All credits of the period divided by its active people.' },
-    ['tokens', 'users'],
+    ['tokens', 'billable_tokens', 'users'],
     (period) => ratio(period.billable_tokens, period.active_users),
   ],
-  ['Sessions', { metric: 'sessions' }, ['activity'], (period) => period.sessions],
+  ['Sessions', { metric: 'sessions' }, ['activity', 'sessions'], (period) => period.sessions],
   [
     'Tool calls a message',
     { metric: 'autonomy_ratio' },
-    ['tools', 'activity'],
+    ['tools', 'tool_calls', 'activity', 'user_messages'],
     (period) => ratio(period.tool_calls, period.user_messages),
   ],
-  ['Commits', { metric: 'git_commits' }, ['productivity'], (period) => period.git_commits],
-  ['Pull requests', { metric: 'git_prs_created' }, ['productivity'], (of) => of.git_prs_created],
+  [
+    'Commits',
+    { metric: 'git_commits' },
+    ['productivity', 'git_commits'],
+    (period) => period.git_commits,
+  ],
+  [
+    'Pull requests',
+    { metric: 'git_prs_created' },
+    ['productivity', 'git_prs_created'],
+    (of) => of.git_prs_created,
+  ],
   [
     'Files',
     { how: 'Files created and files edited by agents, added up.' },
-    ['productivity'],
+    ['productivity', 'files'],
     (period) => period.files,
   ],
 ]
@@ -42,14 +57,14 @@ export type Headline = Readonly<ReturnType<typeof headlines>[number]>
 /** The figures of the chosen period, compared with the other period. */
 export function headlines(view: View) {
   const { now, before } = totals(view)
-  return FIGURES.map(([label, about, resources, of]) => {
+  return FIGURES.map(([label, about, sources, of]) => {
     const [value, previous] = [now, before].map((period) => (period ? of(period) : null))
     return {
       label,
       about,
       value: amount(value),
       /** `up 12% from 268`, or why there is no number; null if nothing is compared or missing. */
-      change: changeText(view, resources, value ?? null, previous),
+      change: changeText(view, sources, value ?? null, previous),
     }
   })
 }

@@ -36,7 +36,8 @@ export const monthSpend = defineChart({
   rows: ({ organisation }) => organisation.month_days,
   finding: (_, { organisation }, last) => {
     const unknown = organisation.unknown_days.filter(
-      ({ day, resource }) => resource === 'tokens' && day.startsWith(last.month),
+      ({ day, source }) =>
+        (source === 'tokens' || source === 'billable_tokens') && day.startsWith(last.month),
     )
     const spent = `${monthText(last.month)} stands at ${amount(last.billable_tokens)} credits${missingNote(unknown.length)}`
     const [both] = organisation.compared_month
@@ -110,7 +111,9 @@ export const teamSpend = defineChart({
     const used = sum(rows.map((row) => row.billable_tokens))
     if (used === 0) return `No team spent credits ${inPeriod(view)}${note}`
     // the credits of teams come from users, those of the organisation from tokens
-    const isPart = missingDays(whole, ['users', 'tokens']).now === 0 && shareOf(used, all) !== null
+    const isPart =
+      missingDays(whole, ['users', 'tokens', 'billable_tokens']).now === 0 &&
+      shareOf(used, all) !== null
     const share = isPart ? shareOf(most.billable_tokens, all) : null
     return `${teamText(most.team)} used ${creditsText(share, most.billable_tokens)} ${inPeriod(view)}${note}`
   },

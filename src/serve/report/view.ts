@@ -1,4 +1,4 @@
-import type { Organisation, Period, Resource } from './data.ts'
+import type { Organisation, Period, Source } from './data.ts'
 import { dayText, amount, change, missingText } from './words.ts'
 
 /** The periods to choose from, in days, and their names. */
@@ -70,9 +70,9 @@ export function comparedSpan(view: View): Span | null {
 }
 
 /** How many days of the chosen and of the compared period a figure lacks. The figures of a team come from users. */
-export function missingDays(view: View, resources: readonly Resource[]) {
-  const own = view.team === null ? resources : ['users']
-  const missing = view.organisation.unknown_days.filter(({ resource }) => own.includes(resource))
+export function missingDays(view: View, sources: readonly Source[]) {
+  const own = view.team === null ? sources : ['users']
+  const missing = view.organisation.unknown_days.filter(({ source }) => own.includes(source))
   const days = [...new Set(missing.map(({ day }) => day))]
   const of = (span: Span | null): number =>
     span === null ? 0 : days.filter((day) => day >= span.first && day <= span.last).length
@@ -190,17 +190,17 @@ export function comparedText(view: View): string {
 }
 
 /**
- * `up 12% from 268`: a figure of these resources against the compared period, and what is missing.
+ * `up 12% from 268`: a figure of these sources against the compared period, and what is missing.
  * Null if nothing is compared and no day is missing.
  */
 export function changeText(
   view: View,
-  resources: readonly Resource[],
+  sources: readonly Source[],
   now: number | null,
   before: number | null | undefined,
 ): string | null {
   const span = comparedSpan(view)
-  const days = missingDays(view, resources)
+  const days = missingDays(view, sources)
   const missingNow = missingText(days.now)
   if (span === null) return missingNow
   if (!isInHistory(view, span))

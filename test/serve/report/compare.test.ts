@@ -78,16 +78,25 @@ describe('the comparison of the report', () => {
       ['no earlier data; 1 day is missing', 'no earlier data'],
     ],
   ])('says how many days are missing: %s', (_, days, chosen, expected) => {
-    const unknown_days = days.map((day) => ({ day, resource: 'tokens' as const }))
+    const unknown_days = days.map((day) => ({ day, source: 'tokens' as const }))
     expect(
       changes({ organisation: view({ ...history, unknown_days }).organisation, ...chosen }),
     ).toEqual(expected)
   })
 
+  it('is left out for the days whose answers lack the figure, and for no other figure', () => {
+    const unknown_days = [{ day: '2026-03-31', source: 'billable_tokens' as const }]
+    const { organisation } = view({ ...history, unknown_days })
+    expect(changes({ organisation })).toEqual([
+      'not compared: 1 day is missing',
+      'not known before',
+    ])
+  })
+
   it('of a team is left out for missing days of its people', () => {
     const unknown_days = [
-      { day: '2026-03-31', resource: 'users' as const },
-      { day: '2026-03-30', resource: 'tokens' as const },
+      { day: '2026-03-31', source: 'users' as const },
+      { day: '2026-03-30', source: 'tokens' as const },
     ]
     const { organisation } = view({ ...history, unknown_days })
     const missing = 'not compared: 1 day is missing'
@@ -140,23 +149,22 @@ describe('the comparison of the report', () => {
         period(28, 'current', { team: 'a', billable_tokens: 10 }),
         period(28, 'previous', { team: 'a', billable_tokens: 30 }),
       ]
-      const unknown_days = [{ day, resource: 'users' as const }]
+      const unknown_days = [{ day, source: 'users' as const }]
       const { rows } = spend.teamSpend.read(view({ ...history, periods, unknown_days }))
       expect(rows).toMatchObject([{ team: 'a', billable_tokens: 10, compared: null }])
     },
   )
 
-  it.each(['users', 'tokens'] as const)(
+  it.each(['users', 'tokens', 'billable_tokens'] as const)(
     'of a team with the organisation is no share of the credits if a day of %s is missing',
-    (resource) => {
+    (source) => {
       const periods = [
         period(28, 'current', { billable_tokens: 40 }),
         period(28, 'current', { team: 'a', billable_tokens: 10 }),
       ]
       const finding = (day: string) =>
-        spend.teamSpend.read(view({ ...history, periods, unknown_days: [{ day, resource }] }))
-          .finding
-      const note = resource === 'users' ? ' (1 day is missing)' : ''
+        spend.teamSpend.read(view({ ...history, periods, unknown_days: [{ day, source }] })).finding
+      const note = source === 'users' ? ' (1 day is missing)' : ''
       expect(finding('2026-03-31')).toBe(`Team a used 10 credits in 4 weeks${note}`)
       expect(finding('2026-03-03')).toBe('Team a used 25% of the credits in 4 weeks')
     },

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import * as adoption from '../../../src/serve/report/adoption.ts'
 import type { Chart } from '../../../src/serve/report/chart.ts'
-import type { Organisation, Resource } from '../../../src/serve/report/data.ts'
+import type { Organisation, Source } from '../../../src/serve/report/data.ts'
 import * as oversight from '../../../src/serve/report/oversight.ts'
 import * as practice from '../../../src/serve/report/practice.ts'
 import * as spend from '../../../src/serve/report/spend.ts'
@@ -24,8 +24,8 @@ const output = {
   ...{ git_commits: null, git_prs_created: null },
 }
 
-function missing(resource: Resource) {
-  return [{ day: '2026-03-30', resource }]
+function missing(source: Source) {
+  return [{ day: '2026-03-30', source }]
 }
 
 it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
@@ -99,7 +99,7 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
     spend.monthSpend,
     {
       month_days: [{ month: '2026-03', day_of_month: 31, billable_tokens: 110 }],
-      unknown_days: [...missing('tokens'), { day: '2026-02-03', resource: 'tokens' }],
+      unknown_days: [...missing('tokens'), { day: '2026-02-03', source: 'tokens' }],
     },
     'March 2026 stands at 110 credits (1 day is missing)',
   ],
