@@ -163,9 +163,8 @@ function differenceLine(difference: Difference): string {
   return `${where}: ${column ?? ''} is ${warehouse ?? 'NULL'} in the warehouse, ${platform ?? 'NULL'} at the platform`
 }
 
-function damageLine({ path, expected, found }: DamagedFile): string {
-  if (found === null) return `${path} is not there`
-  return `${path} is damaged: its SHA-256 is ${found}, not ${expected ?? 'known'}`
+function damageLine({ orgId, resource, day, path, reason }: DamagedFile): string {
+  return `${resource} ${day} of ${orgId}: ${path}: ${reason}`
 }
 
 function leftOutLines(leftOut: readonly LeftOut[]): string[] {

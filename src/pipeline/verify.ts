@@ -1,3 +1,4 @@
+import { damageOfVersion } from '../extract/land/verify-versions.ts'
 import { ChecksFailedError, ExitCode, PartialError } from '../lib/errors.ts'
 import { createFactViews } from '../model/engines/fact-views.ts'
 import { timed, type StageResult, type RunContext, readProject } from './run-context.ts'
@@ -43,6 +44,7 @@ export async function verify(context: RunContext, choice: SampleChoice): Promise
         dataFolder,
         scratch,
         sample,
+        damageOf: (orgId, version, sha256) => damageOfVersion(dataFolder, orgId, version, sha256),
         signal: world.signal,
         makeFacts: (database, source) => createFactViews(database, project, source),
       }),

@@ -277,6 +277,26 @@ it('a damaged part of a merged file makes only the versions in it missing', asyn
   expect(again.get(`users/${RESTATED[0]}`)).toMatchObject({ status: 'landed' })
 })
 
+it('verify reports only the damaged versions of a merged file, and none after the days were requested again', async () => {
+  const { merged } = await twoFolders()
+  const [name = ''] = (await rawFiles(merged)).filter((each) => /^users.*date=2026-01\//.test(each))
+  const path = join(merged, 'lake', 'raw', name)
+  const bytes = await readFile(path)
+  bytes[400] = (bytes[400] ?? 0) ^ 255
+  await writeFile(path, bytes)
+  night = 2
+  const within = { first: day('2026-01-14'), last: day('2026-01-31') }
+  const damaged = async () => {
+    const { verification } = await verify(contextOf(merged), { within })
+    return verification?.files.damaged ?? expect.fail('nothing was verified')
+  }
+  const found = await damaged()
+  expect(new Set(found.map((each) => each.path))).toEqual(new Set([path]))
+  expect(found.length).toBeLessThan(18)
+  await sync(contextOf(merged), { within, refetch: true })
+  expect(await damaged()).toEqual([])
+})
+
 it('after one damaged version of a merged file was found, the others are still verified', async () => {
   const { merged } = await twoFolders()
   const [name = ''] = (await rawFiles(merged)).filter((each) => /^users.*date=2026-01\//.test(each))

@@ -53,7 +53,7 @@ interface Report {
   readonly is_equal: boolean
   readonly compared: { readonly days: readonly string[]; readonly rows: number }
   readonly differences: readonly { readonly activity_date: string; readonly table: string }[]
-  readonly damaged_files: readonly { readonly resource: string; readonly found: string | null }[]
+  readonly damaged_files: readonly { readonly resource: string; readonly reason: string }[]
   readonly not_compared: readonly object[]
   readonly fix: readonly string[]
 }
@@ -216,7 +216,11 @@ describe('verify', () => {
     expect(found.damaged_files).toEqual(
       expect.arrayContaining([
         expect.objectContaining({ resource: 'tokens', activity_date: '2026-01-18' }),
-        expect.objectContaining({ resource: 'tools', activity_date: '2026-01-17', found: null }),
+        expect.objectContaining({
+          resource: 'tools',
+          activity_date: '2026-01-17',
+          reason: 'it does not exist',
+        }),
       ]),
     )
     expect(found.damaged_files).toHaveLength(2)

@@ -13,10 +13,9 @@ import {
 import { processLimits } from '../../lib/machine.ts'
 import { statement, fill } from '../../lib/package.ts'
 import { publishedRows, sqlMessage } from '../warehouse.ts'
-import { orIfMissing } from '../../lib/files.ts'
-import { baseGlob, versionPath } from '../../lake/layout.ts'
+import { baseGlob, versionPath, type RawFile } from '../../lake/layout.ts'
 import { dayShape, LedgerFile } from '../../lake/ledger.ts'
-import { sha256OfVersion } from '../../lake/merged.ts'
+import { mergedPlace } from '../../lake/merged.ts'
 
 /** A table of facts with one row per day and key. */
 export interface FactTable {
@@ -185,24 +184,31 @@ function differenceOf({ name }: FactTable, row: Row) {
   }
 }
 
-/** A raw file that differs from the ledger. */
+/** A damaged raw file; `path`: of the merged file, if the version is in one. */
 export interface DamagedFile extends Omit<ScopedInterval, 'isLanded'> {
   readonly path: string
-  /** SHA-256 in the ledger, hex. */
-  readonly expected: string | null
-  /** SHA-256 of the file; null if there is none. */
-  readonly found: string | null
+  readonly reason: string
 }
 
 /**
- * Compares the current raw files of the days with the ledger's SHA-256, until the signal aborts.
+ * Why a version of a day is damaged; undefined if it is intact. `sha256`: as the ledger recorded it.
+ */
+export type DamageOf = (
+  orgId: string,
+  version: RawFile,
+  sha256: string | null,
+) => Promise<{ readonly reason: string } | undefined>
+
+/**
+ * Verifies the current raw files of the days, until the signal aborts.
  *
- * @returns how many files were compared, and those that differ.
+ * @returns how many files were verified, and the damaged ones.
  */
 export async function verifyFiles(
   dataFolder: string,
   orgIds: readonly string[],
   days: readonly Day[],
+  damageOf: DamageOf,
   signal: AbortSignal,
 ) {
   const sampled = new Set(days)
@@ -210,13 +216,16 @@ export async function verifyFiles(
   let files = 0
   for (const orgId of orgIds) {
     for (const interval of (await LedgerFile.read(dataFolder, orgId)).values()) {
-      const { resource, day, file, sha256: expected } = interval
+      const { resource, day, file, sha256 } = interval
       if (file === null || !sampled.has(day)) continue
       signal.throwIfAborted()
-      const path = versionPath(dataFolder, orgId, { resource, day, file })
-      const found = await orIfMissing(sha256OfVersion(path), null)
+      const version = { resource, day, file }
+      const damage = await damageOf(orgId, version, sha256)
       files += 1
-      if (found !== expected) damaged.push({ orgId, resource, day, path, expected, found })
+      if (damage === undefined) continue
+      const own = versionPath(dataFolder, orgId, version)
+      const path = mergedPlace(own)?.merged.path ?? own
+      damaged.push({ orgId, resource, day, path, reason: damage.reason })
     }
   }
   return { files, damaged }

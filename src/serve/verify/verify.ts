@@ -12,6 +12,7 @@ import {
   notStored,
   verifyFiles,
   publishedIntervals,
+  type DamageOf,
   type FactTable,
   type ScopedInterval,
 } from './compare.ts'
@@ -112,6 +113,7 @@ interface VerifyOptions {
   /** The data folder in which the sampled days were landed and normalized again. */
   readonly scratch: string
   readonly sample: Sample
+  readonly damageOf: DamageOf
   /** When it aborts, the comparison ends with an error. */
   readonly signal: AbortSignal
   readonly makeFacts: (
@@ -125,7 +127,7 @@ interface VerifyOptions {
  * which those days are replaced by the fresh ones.
  */
 export async function verifyWarehouse(options: VerifyOptions) {
-  const { dataFolder, scratch, sample, signal } = options
+  const { dataFolder, scratch, sample, damageOf, signal } = options
   const resources = RESOURCES.map(({ name }) => name)
   const scopes = []
   for (const orgId of await knownOrganisations(scratch)) {
@@ -134,7 +136,7 @@ export async function verifyWarehouse(options: VerifyOptions) {
     scopes.push(scopeOf({ orgId, days: sample.days, resources, published, fresh }))
   }
   const intervals = scopes.flatMap((scope) => scope.intervals)
-  const files = await verifyFiles(dataFolder, sample.orgIds, sample.days, signal)
+  const files = await verifyFiles(dataFolder, sample.orgIds, sample.days, damageOf, signal)
   const comparison =
     intervals.length === 0
       ? { tables: 0, rows: 0, values: 0, differences: [] }
