@@ -2,9 +2,10 @@ import { mkdir, readFile, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { hookFolders, type HookFolders } from '../../src/hooks/record.ts'
+import { handToSender, hookFolders, spoolEvent, type HookFolders } from '../../src/hooks/record.ts'
+import { lockFile } from '../../src/lib/lock.ts'
 import { command } from '../support/command.ts'
-import { temporaryFolder, testServer } from '../support/helpers.ts'
+import { temporaryFolder, testServer, testWorld } from '../support/helpers.ts'
 import { smtpServer } from './smtp-server.ts'
 import { namesIn, runHook } from './support.ts'
 
@@ -119,6 +120,28 @@ describe('an event', () => {
       out: 'delivered 1, given up 0, waiting 0\n',
     })
     expect(texts).toEqual(['a: the agent has finished'])
+  })
+})
+
+describe('hooks flush', () => {
+  it('ends with exit code 3 while another sender is at work and an event waits', async () => {
+    const { data, config, folders } = await bench()
+    const recordedAt = Date.now()
+    const input = JSON.stringify({ hook_event_name: 'Stop', session_id: 'a', cwd: '/a' })
+    handToSender(folders, spoolEvent(folders, { eventId: 'event', recordedAt, input }))
+    const options = {
+      runId: 'sender',
+      world: { ...testWorld(), now: Date.now },
+      warn: () => undefined,
+    }
+    const lease = await lockFile(folders.senderLock, options)
+    const flush = ['hooks', 'flush', '--data', data, '--config', config]
+    const outcome = await command(flush, { CHAT_URL: 'http://127.0.0.1:9' })
+    await lease.release()
+    expect(outcome).toMatchObject({
+      code: 3,
+      out: 'another sender is at work; delivered 0, given up 0, waiting 1\n',
+    })
   })
 })
 

@@ -59,15 +59,16 @@ async function flush(flags: FlushFlags, terminal: Terminal): Promise<Answer> {
   return delivering(terminal, async (delivery) => {
     const sending = { ...delivery, folders, config, retryFailed: flags.failed }
     const { delivered, failed, isOwn } = await send(sending)
-    const { waiting } = await deliveryStatus(folders, delivery.world.now())
-    const isDone = failed + waiting.length === 0 && (isOwn || !flags.failed)
-    const left = `delivered ${delivered}, given up ${failed}, waiting ${waiting.length}\n`
+    const left = await deliveryStatus(folders, delivery.world.now())
+    const waiting = left.inbox + left.waiting.length
+    const isDone = failed + waiting === 0 && (isOwn || !flags.failed)
+    const counts = `delivered ${delivered}, given up ${failed}, waiting ${waiting}\n`
     const repeat = flags.failed
       ? ', so given-up notifications are not retried: run this again later'
       : ''
     return {
-      json: { delivered, failed, waiting: waiting.length, other_sender: !isOwn },
-      text: isOwn ? left : `another sender is at work${repeat}; ${left}`,
+      json: { delivered, failed, waiting, other_sender: !isOwn },
+      text: isOwn ? counts : `another sender is at work${repeat}; ${counts}`,
       exitCode: isDone ? ExitCode.complete : ExitCode.partial,
     }
   })
