@@ -108,7 +108,7 @@ function pathFault(error: unknown): UsageError | undefined {
   const isMakingFolder = 'syscall' in error && error.syscall === 'mkdir'
   if (isNoPath || (isMakingFolder && (code === 'ENOENT' || code === 'EEXIST'))) {
     return new UsageError(`a folder of the path cannot be used: ${error.message}`, {
-      hint: 'Name a path whose folders exist or can be made.',
+      hint: 'Move away a file that is in the place of a folder, or name a path whose folders exist or can be made.',
       cause: error,
     })
   }
