@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { cp, mkdir, symlink } from 'node:fs/promises'
+import { cp, mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { packageRoot } from '../../src/lib/package.ts'
@@ -53,6 +53,16 @@ describe('a command whose working folder was deleted', () => {
   })
 })
 
+/** Opens all files that the process may open, as soon as the command begins. */
+const WITHOUT_FILES = `
+  import { openSync } from 'node:fs'
+  const { umask } = process
+  process.umask = (mask) => {
+    for (;;) try { openSync('/dev/null') } catch { return umask(mask) }
+  }
+  await import(${JSON.stringify(MAIN)})
+`
+
 describe('a command that cannot be loaded', () => {
   it('names the missing package on one line, with the next step', async () => {
     const copy = await temporaryFolder()
@@ -66,7 +76,9 @@ describe('a command that cannot be loaded', () => {
   })
 
   it('prints one line about too many open files, with the next step', async () => {
-    expect(await started(`ulimit -n 40; ${ERRORS_TOO}`, ['status'])).toMatch(
+    const main = join(await temporaryFolder(), 'main.mjs')
+    await writeFile(main, WITHOUT_FILES)
+    expect(await started(`ulimit -n 100; ${ERRORS_TOO}`, ['status'], main)).toMatch(
       /^agent-warehouse: too many open files: .*\n {2}.*ulimit -n.*\nexit code 1\n$/,
     )
   })
