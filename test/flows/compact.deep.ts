@@ -259,13 +259,21 @@ it('a missing or broken manifest is written again', async () => {
   expect(await rawDays(merged, ORG)).toEqual(days)
 })
 
-it('a damaged part of a merged file makes only the versions in it missing', async () => {
-  const { merged } = await twoFolders()
-  const [name = ''] = (await rawFiles(merged)).filter((each) => /^users.*date=2026-01\//.test(each))
-  const path = join(merged, 'lake', 'raw', name)
+/** The merged file with the days of users of January. */
+async function usersOfJanuary(data: string): Promise<string> {
+  const [name = ''] = (await rawFiles(data)).filter((each) => /^users.*date=2026-01\//.test(each))
+  return join(data, 'lake', 'raw', name)
+}
+
+async function flipByte(path: string): Promise<void> {
   const bytes = await readFile(path)
   bytes[400] = (bytes[400] ?? 0) ^ 255
   await writeFile(path, bytes)
+}
+
+it('a damaged part of a merged file makes only the versions in it missing', async () => {
+  const { merged } = await twoFolders()
+  await flipByte(await usersOfJanuary(merged))
   expect(await rebuildLedger(merged, ORG, ignore)).toBeGreaterThan(0)
   const folder = join(merged, 'quarantine', 'users', `org=${ORG}`)
   expect(await readdir(folder)).toEqual(['date=2026-01'])
@@ -279,11 +287,8 @@ it('a damaged part of a merged file makes only the versions in it missing', asyn
 
 it('verify reports only the damaged versions of a merged file, and none after the days were requested again', async () => {
   const { merged } = await twoFolders()
-  const [name = ''] = (await rawFiles(merged)).filter((each) => /^users.*date=2026-01\//.test(each))
-  const path = join(merged, 'lake', 'raw', name)
-  const bytes = await readFile(path)
-  bytes[400] = (bytes[400] ?? 0) ^ 255
-  await writeFile(path, bytes)
+  const path = await usersOfJanuary(merged)
+  await flipByte(path)
   night = 2
   const within = { first: day('2026-01-14'), last: day('2026-01-31') }
   const damaged = async () => {
@@ -299,8 +304,7 @@ it('verify reports only the damaged versions of a merged file, and none after th
 
 it('after one damaged version of a merged file was found, the others are still verified', async () => {
   const { merged } = await twoFolders()
-  const [name = ''] = (await rawFiles(merged)).filter((each) => /^users.*date=2026-01\//.test(each))
-  await truncate(join(merged, 'lake', 'raw', name), 400)
+  await truncate(await usersOfJanuary(merged), 400)
   const ledger = await LedgerFile.read(merged, ORG)
   const damageOf = async (date: string) => {
     const { file = null, sha256 = null } = ledger.get(`users/${date}`) ?? {}
@@ -314,8 +318,7 @@ it('after one damaged version of a merged file was found, the others are still v
 
 it('the path of a damaged merged file is named once, not for each of its versions', async () => {
   const { merged } = await twoFolders()
-  const [name = ''] = (await rawFiles(merged)).filter((each) => /^users.*date=2026-01\//.test(each))
-  await truncate(join(merged, 'lake', 'raw', name), 400)
+  await truncate(await usersOfJanuary(merged), 400)
   const warnings: string[] = []
   await rebuildLedger(merged, ORG, (message) => warnings.push(message))
   const ofUsers = warnings.filter((message) => message.startsWith('users'))
