@@ -160,6 +160,9 @@ const MACHINE_ERRORS = /^(Out of Memory|INTERRUPT)|No files found|Too many open 
 /** DuckDB's error for a file without the column `item`. */
 const NO_ITEMS = /^Binder Error: Referenced column "item" not found/
 
+/** What DuckDB's errors quote of a row, which is not shown (law 11). */
+const QUOTED_ROW = /(?:: value|\s+Input:) ".*/s
+
 /** @throws AppError if the cause is the machine, not the file. */
 async function faultOf(error: unknown, path: string): Promise<Fault> {
   const { reason } = await readThrough(path)
@@ -169,7 +172,7 @@ async function faultOf(error: unknown, path: string): Promise<Fault> {
   if (MACHINE_ERRORS.test(messageOf(error)) || diskFault(error) !== undefined) {
     throw new AppError(`${path} cannot be verified: ${messageOf(error)}`, { cause: error })
   }
-  const [line = ''] = messageOf(error).split('\n')
+  const [line = ''] = messageOf(error).replace(QUOTED_ROW, '').split('\n')
   const read = mergedPlace(path)?.merged.path ?? path
   return { reason: `it cannot be opened: ${line.replaceAll(read, basename(read))}` }
 }

@@ -2,6 +2,7 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Day } from '../../../src/lib/days.ts'
+import { Database, literal } from '../../../src/lib/duckdb.ts'
 import { quarantineDamaged } from '../../../src/extract/land/verify-versions.ts'
 import { openLedger, rebuildLedger } from '../../../src/extract/open-ledger.ts'
 import { BaseEngine } from '../../../src/normalize/batch.ts'
@@ -98,6 +99,24 @@ describe('a raw file that a crash left out of the ledger', () => {
 })
 
 describe('a raw file that is in the ledger but not in the lake', () => {
+  it('law 11: a damaged row is not quoted', async () => {
+    const { data, sync } = await platform()
+    await sync()
+    await unrecord(data)
+    const path = await newest(data)
+    await using db = await Database.open(':memory:')
+    await db.run(`create table rows as from ${literal(path)}`)
+    await rm(path)
+    await db.run(`copy rows to ${literal(path)} (format parquet, compression uncompressed)`)
+    const bytes = await readFile(path)
+    bytes[bytes.indexOf('user_id') + 1] = 0xa8
+    await writeFile(path, bytes)
+    const said: string[] = []
+    await rebuildLedger(data, 'o', (message) => said.push(message))
+    expect(said.join()).toMatch(/cannot be opened: .*Invalid string encoding/)
+    expect(said.join()).not.toContain('er_id')
+  }, 60_000)
+
   it('makes its day missing, and the same run fetches it', async () => {
     const { data, sync, requests } = await platform()
     await sync()
