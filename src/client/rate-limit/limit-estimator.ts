@@ -149,9 +149,13 @@ export interface Limit extends Range {
 
 const FRESH_UNCERTAINTY = 0.02
 const UNCERTAINTY_PER_DAY = 0.002
-const FORGOTTEN_AFTER_DAYS = 30
+const FORGOTTEN_AFTER_DAYS = 7
 
-/** A limit that an earlier run measured becomes less certain with each day, and is forgotten in the end. */
+/**
+ * A limit that an earlier run measured becomes less certain with each day, and is forgotten after a
+ * week without a refusal. A short run is too short to try a higher rate, so refusals of one night
+ * that had another cause would slow every later one.
+ */
 export function remembered(
   learned: LearnedLimit | undefined,
   now: number,
