@@ -132,41 +132,8 @@ const RANGE = [
   ['end_date', 'endDate'],
 ] as const
 
-/** The state outside of a value: what may come next. */
-type Place =
-  | 'root'
-  | 'key or end'
-  | 'key'
-  | 'colon'
-  | 'value'
-  | 'comma or end'
-  | 'row or end'
-  | 'row'
-  | 'comma or end of rows'
-  | 'end'
-
-/** The next state after each character that does not begin a value. */
-const TURNS: Readonly<Record<Place, Readonly<Record<string, Place>>>> = {
-  root: { '{': 'key or end' },
-  'key or end': { '}': 'end' },
-  key: {},
-  colon: { ':': 'value' },
-  value: {},
-  'comma or end': { ',': 'key', '}': 'end' },
-  'row or end': { ']': 'comma or end' },
-  row: {},
-  'comma or end of rows': { ',': 'row', ']': 'comma or end' },
-  end: {},
-}
-
-/** The states in which a value may begin: a name, a value or a row. */
-const BEFORE_VALUE: ReadonlySet<Place> = new Set([
-  'key or end',
-  'key',
-  'value',
-  'row or end',
-  'row',
-])
+/** Stands for a value in the place of a sign. */
+const VALUE = 'value'
 
 /** The part received so far of a value. */
 interface Begun extends OpenValue {
@@ -182,10 +149,13 @@ interface Begun extends OpenValue {
  */
 export class RowScanner {
   readonly #rowsAt: RowsAt
-  #place: Place = 'root'
   #open: Begun | null = null
+  /** The last sign between values; empty before the first one. */
+  #last = ''
   #key = ''
   #areRowsMet = false
+  #isInRows = false
+  #isEnded = false
   /** The document with the array of the rows emptied. */
   #rest = ''
   /** The number of characters before the current piece. */
@@ -214,7 +184,7 @@ export class RowScanner {
       if (flat === undefined) at = this.#advance(text, at, found)
       else {
         rows.push(flat)
-        this.#place = 'comma or end of rows'
+        this.#last = VALUE
         at += flat.text.length
       }
       for (const row of found.splice(0)) rows.push(servedRow(row))
@@ -229,7 +199,7 @@ export class RowScanner {
    * @throws SyntaxError if the answer was cut off, is not JSON around its rows, or has no array of rows.
    */
   end(): unknown {
-    if (this.#place !== 'end') {
+    if (!this.#isEnded) {
       throw new SyntaxError(`the answer ends early, after ${this.#read} characters`)
     }
     if (!this.#areRowsMet) throw this.#noRows()
@@ -246,55 +216,64 @@ export class RowScanner {
     return [this.#rowsBegin, this.#rowsEnd]
   }
 
-  get #name(): string {
-    return this.#rowsAt === 'array' ? '' : this.#rowsAt.key
-  }
-
   get #isAtRowsValue(): boolean {
-    return this.#place === 'value' && this.#key === this.#name
+    if (this.#rowsAt === 'array') return this.#last === ''
+    return this.#last === ':' && !this.#isInRows && this.#key === this.#rowsAt.key
   }
 
   get #isAtRow(): boolean {
-    return this.#open === null && this.#place.startsWith('row')
+    return this.#open === null && this.#isInRows && this.#last !== VALUE
   }
 
   #advance(text: string, at: number, rows: string[]): number {
     if (this.#open !== null) return this.#continueValue(this.#open, text, at, rows)
-    return isSpace(text.charCodeAt(at)) ? at + 1 : this.#step(text, at)
-  }
-
-  /** The character at `at` changes the state, or begins a value. Returns the index after it, or of the value. */
-  #step(text: string, at: number): number {
-    const sign = text.charAt(at)
-    const isWholeArray = this.#rowsAt === 'array'
-    if (isWholeArray ? this.#place === 'root' : this.#isAtRowsValue) {
-      // JSON.parse would take the last of repeated names, but the rows of the first were returned
-      if (this.#areRowsMet) throw new SyntaxError(`the answer has '${this.#name}' twice`)
-      if (sign !== '[') throw this.#noRows()
-      this.#areRowsMet = true
-      this.#rowsBegin = this.#read + at
-      return this.#turn('row or end', sign, at)
-    }
-    const next = TURNS[this.#place][sign]
-    if (next === undefined) return this.#begin(text, at)
-    if (sign === ']') {
-      this.#rowsEnd = this.#read + at + 1
-      return this.#turn(isWholeArray ? 'end' : next, sign, at)
-    }
-    return this.#turn(next, next === 'row' ? '' : sign, at)
-  }
-
-  /** `rest`: the text to add to the document around the rows. */
-  #turn(place: Place, rest: string, at: number): number {
-    this.#rest += rest
-    this.#place = place
+    if (isSpace(text.charCodeAt(at))) return at + 1
+    if (this.#isAtRowsValue) this.#beginRows(text.charAt(at), at)
+    else if (this.#isInRows) return this.#stepInRows(text, at)
+    else return this.#stepAround(text, at)
     return at + 1
   }
 
+  #beginRows(sign: string, at: number): void {
+    // JSON.parse would take the last of repeated names, but the rows of the first were returned
+    if (this.#areRowsMet) throw new SyntaxError(`the answer has '${this.#key}' twice`)
+    if (sign !== '[') throw this.#noRows()
+    this.#areRowsMet = true
+    this.#isInRows = true
+    this.#last = '['
+    this.#rowsBegin = this.#read + at
+  }
+
+  #stepInRows(text: string, at: number): number {
+    const sign = text.charAt(at)
+    if (sign === ']' && this.#last !== ',') {
+      this.#isInRows = false
+      this.#isEnded = this.#rowsAt === 'array'
+      this.#rest += '[]'
+      this.#rowsEnd = this.#read + at + 1
+      this.#last = VALUE
+    } else if (this.#last !== VALUE) return this.#begin(text, at)
+    else if (sign === ',') this.#last = sign
+    else throw this.#unexpected(text, at)
+    return at + 1
+  }
+
+  /** Around the rows, only names have to be found: `end` parses this text. */
+  #stepAround(text: string, at: number): number {
+    const sign = text.charAt(at)
+    const isFirst = this.#last === ''
+    if (this.#isEnded || (isFirst && sign !== '{')) throw this.#unexpected(text, at)
+    if (!isFirst && !':,}'.includes(sign)) return this.#begin(text, at)
+    this.#isEnded = sign === '}'
+    this.#rest += sign
+    this.#last = sign
+    return at + 1
+  }
+
+  /** A value begins at `at`. Returns `at`. */
   #begin(text: string, at: number): number {
     const code = text.charCodeAt(at)
-    const mayBegin = this.#place.startsWith('key') ? code === QUOTE : !isBoundary(code)
-    if (!BEFORE_VALUE.has(this.#place) || !mayBegin) throw this.#unexpected(text, at)
+    if (isBoundary(code)) throw this.#unexpected(text, at)
     const isScalar = code !== QUOTE && code !== OPEN_BRACE && code !== OPEN_BRACKET
     this.#open = { ...openValue(), isScalar, text: '' }
     return at
@@ -306,29 +285,19 @@ export class RowScanner {
     value.text += text.slice(at, end < 0 ? text.length : end)
     if (end < 0) return text.length
     this.#open = null
-    this.#valueEnded(value.text, rows)
+    if (this.#isInRows) rows.push(value.text)
+    else {
+      this.#rest += value.text
+      if (this.#last !== ':') this.#key = String(parseQuietly(value.text))
+    }
+    this.#last = VALUE
     return end
   }
 
-  #valueEnded(text: string, rows: string[]): void {
-    if (this.#place.startsWith('row')) {
-      rows.push(text)
-      this.#place = 'comma or end of rows'
-      return
-    }
-    this.#rest += text
-    if (this.#place === 'value') this.#place = 'comma or end'
-    else {
-      this.#key = String(parseQuietly(text))
-      this.#place = 'colon'
-    }
-  }
-
   #noRows(): SyntaxError {
-    const isWhole = this.#rowsAt === 'array'
-    return new SyntaxError(
-      `the answer ${isWhole ? 'is not an array' : `has no array '${this.#name}'`}`,
-    )
+    const rowsAt = this.#rowsAt
+    const what = rowsAt === 'array' ? 'is not an array' : `has no array '${rowsAt.key}'`
+    return new SyntaxError(`the answer ${what}`)
   }
 
   #unexpected(text: string, at: number): SyntaxError {
