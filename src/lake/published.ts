@@ -1,11 +1,11 @@
 import { constants, existsSync, type Stats } from 'node:fs'
-import { copyFile, link, lstat, rm, stat } from 'node:fs/promises'
+import { copyFile, lstat, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { z } from 'zod'
 import {
-  codeOf,
   commitFile,
   fromPathSegment,
+  linkOrCopy,
   makeReadOnly,
   namesEnding,
   orIfMissing,
@@ -82,7 +82,7 @@ async function prune(
 export async function keepPublished(target: string, runId: string): Promise<void> {
   const path = keptPath(target, runId)
   await withTemporary(path, async (temporary) => {
-    await share(target, temporary)
+    await linkOrCopy(target, temporary)
     await commitFile(temporary, path)
   })
 }
@@ -99,16 +99,6 @@ async function replacePublished(temporary: string, target: string, runId: string
     await moveAside(target, join(dirname(target), 'quarantine', name))
   }
   await commitFile(temporary, target)
-}
-
-/** Puts the same content under another name, without copying bytes if the file system allows it. */
-async function share(from: string, to: string): Promise<void> {
-  try {
-    await link(from, to)
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') throw error
-    await copyFile(from, to, constants.COPYFILE_FICLONE)
-  }
 }
 
 /**

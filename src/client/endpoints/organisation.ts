@@ -1,5 +1,6 @@
 import {
   documented,
+  eachOnce,
   Endpoints,
   fetchItems,
   objectsOf,
@@ -61,14 +62,8 @@ export class Controls extends Endpoints {
   }
 
   /** Every revision once: one that is made meanwhile moves others to the next page. */
-  async *history(): AsyncGenerator<ControlChange, void, undefined> {
-    const seen = new Set<number>()
-    for await (const page of this.fetchPages()) {
-      for (const change of objectsOf<ControlChange>(page.items, page)) {
-        if (!seen.has(change.revision)) yield change
-        seen.add(change.revision)
-      }
-    }
+  history(): AsyncGenerator<ControlChange, void, undefined> {
+    return eachOnce<ControlChange>(this.fetchPages(), ({ revision }) => revision)
   }
 }
 
@@ -233,15 +228,9 @@ export class Readiness extends Endpoints<Caller | null> {
   }
 
   /** Every report once. */
-  async *reports(
+  reports(
     query: Omit<ReadinessQuery, 'startAfter'> = {},
   ): AsyncGenerator<ReadinessReport, void, undefined> {
-    const seen = new Set<string>()
-    for await (const page of this.fetchPages(query)) {
-      for (const report of objectsOf<ReadinessReport>(page.items, page)) {
-        if (!seen.has(report.reportId)) yield report
-        seen.add(report.reportId)
-      }
-    }
+    return eachOnce<ReadinessReport>(this.fetchPages(query), ({ reportId }) => reportId)
   }
 }

@@ -56,8 +56,7 @@ export async function send<T>(...change: Parameters<typeof sendServed>): Promise
 }
 
 /**
- * Makes a change and returns the object of the answer, exactly as served. `body`: an object, or
- * its JSON text.
+ * Makes a change and returns the object of the answer, exactly as served. `body`: JSON text.
  *
  * @throws BodyError if the answer is no object.
  */
@@ -65,10 +64,9 @@ export function sendServed(
   { transport, baseUrl }: Caller,
   method: Call['method'],
   path: string,
-  body?: object | string,
+  body?: string,
 ): Promise<ServedRow> {
-  const text = typeof body === 'object' ? JSON.stringify(body) : body
-  const call = { ...callOf(baseUrl, method, path), body: text }
+  const call = { ...callOf(baseUrl, method, path), body }
   return transport.call(call, (response, origin) =>
     readAnswer(method, origin, DOCUMENTED, response, () => {
       const answer = utf8().decode(response.body)
@@ -156,6 +154,20 @@ export function objectsOf<T>(items: readonly ServedRow[], origin: AnswerOrigin):
     const problem = `item ${at + 1} of the answer is ${kindOf(value)}, not an object`
     throw new BodyError(`GET ${origin.request}: ${problem}`, origin.requestId)
   })
+}
+
+/** The items of pages; of those with one key, the first: a new item moves others to the next page. */
+export async function* eachOnce<T>(
+  pages: AsyncIterable<Served<unknown>>,
+  keyOf: (item: T) => unknown,
+): AsyncGenerator<T, void, undefined> {
+  const seen = new Set<unknown>()
+  for await (const page of pages) {
+    for (const item of objectsOf<T>(page.items, page)) {
+      if (!seen.has(keyOf(item))) yield item
+      seen.add(keyOf(item))
+    }
+  }
 }
 
 /** Assumes the documented shape of an answer; unknown fields and values pass. */
