@@ -6,7 +6,6 @@ import type { Day } from '../../src/lib/days.ts'
 import { RESOURCES } from '../../src/lake/resources.ts'
 import { quarantineFolder, rawFolder, versionName, versionTime } from '../../src/lake/layout.ts'
 import { versionsIn } from '../../src/lake/raw-days.ts'
-import { readPageSums } from '../../src/extract/land/known-pages.ts'
 import type { RunEvent } from '../../src/lib/events.ts'
 import { temporaryFolder, type TestWorld } from '../support/helpers.ts'
 import {
@@ -342,11 +341,13 @@ describe('the record of pages', () => {
     serve(FOUR)
     const data = await temporaryFolder()
     await recheck(paged, data)
-    const { digest = null } = (await ledgerOf(data, 'o')).get(`users/${DAY}`) ?? {}
-    const lake = { dataFolder: data, orgId: 'o' }
-    const read = (of: string) => readPageSums(lake, 'users', DAY, of, () => undefined)
-    expect(await read(digest ?? '')).toMatchObject({ digest, users: 7 })
-    expect(await read('another')).toBeNull()
+    const before = await stateOf(data)
+    const record = JSON.parse(await readFile(recordOf(data), 'utf8')) as object
+    expect(record).toMatchObject({ users: 7 })
+    await writeFile(recordOf(data), JSON.stringify({ ...record, digest: 'another', users: 1 }))
+    expect((await recheck(paged, data)).result).toMatchObject({ failed: 0 })
+    expect(await stateOf(data)).toEqual(before)
+    expect(JSON.parse(await readFile(recordOf(data), 'utf8'))).toEqual(record)
   })
 
   it.each(['', '{"pages":[]}', 'null', '\0\0'])(

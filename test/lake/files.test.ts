@@ -3,8 +3,6 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { AppError, UsageError } from '../../src/lib/errors.ts'
-import { writePageSums } from '../../src/extract/land/known-pages.ts'
-import { parseDay } from '../../src/lib/days.ts'
 import { diskFault, explainedFault } from '../../src/lib/disk.ts'
 import {
   fromPathSegment,
@@ -12,6 +10,7 @@ import {
   removeTemporaryFiles,
   temporaryPath,
   writeAtomic,
+  writeUnsynced,
 } from '../../src/lib/files.ts'
 import { temporaryFolder } from '../support/helpers.ts'
 
@@ -32,15 +31,11 @@ describe('temporary files', () => {
 })
 
 describe('a file that cannot be put in place', () => {
-  it('leaves no temporary file, even of the checksums of pages, which are not synced', async () => {
-    const dataFolder = await temporaryFolder()
-    const folder = join(dataFolder, 'state', 'walks', 'a')
-    await mkdir(join(folder, '2026-02-03.json'), { recursive: true })
-    const lake = { dataFolder, orgId: 'a' }
-    const sums = { digest: '', users: 0, pages: [] }
-    const write = async (): Promise<void> =>
-      writePageSums(lake, 'users', parseDay('2026-02-03', 'day'), sums)
-    await expect(write()).rejects.toMatchObject({ syscall: 'rename' })
+  it.each([writeAtomic, writeUnsynced])('leaves no temporary file: %o', async (write) => {
+    const folder = await temporaryFolder()
+    const path = join(folder, '2026-02-03.json')
+    await mkdir(path)
+    await expect(write(path, '{}')).rejects.toThrow(path)
     expect(await readdir(folder)).toEqual(['2026-02-03.json'])
   })
 })

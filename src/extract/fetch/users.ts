@@ -26,7 +26,7 @@ import {
   isForbidden,
 } from '../context.ts'
 import type { LandedDay } from '../land/interval-recorder.ts'
-import { landedPages, pageInLake, writePageSums, type PageSums } from '../land/known-pages.ts'
+import { landedPages, pageInLake, pageSumsOf, type PageSums } from '../land/known-pages.ts'
 import { PageBuffer } from '../land/page-buffer.ts'
 import { landDays } from '../land/raw-writer.ts'
 import type { ServedDay } from '../land/row-lines.ts'
@@ -246,7 +246,8 @@ async function landCompleteDays(context: FetchContext, all: readonly CompleteDay
     for (const { buffer, landedPages, ...each } of landed) {
       const { day, content, file, rowCount: users } = each
       const sums = { digest: content.digest, users, pages: buffer.sums }
-      if (landedPages === null) await writePageSums(context, resource.name, day, sums)
+      if (landedPages === null)
+        await pageSumsOf(context, resource.name).write(context.dataFolder, day, sums)
       const before = recorder.interval(resource.name, day)
       // the same rows may have landed before, and were verified as one snapshot then
       const isVerified = before?.file === file && typeof before.witness !== 'string'

@@ -1,5 +1,3 @@
-import { renameSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { servedRow, sumOf, type ServedRow } from '../../client/index.ts'
@@ -7,17 +5,17 @@ import { quarantineFolder, versionPath } from '../../lake/layout.ts'
 import { intervalKey } from '../../lake/ledger.ts'
 import { rowsSql } from '../../lake/merged.ts'
 import { versionsIn } from '../../lake/raw-days.ts'
+import { stateFile } from '../../lake/state-file.ts'
 import type { Day } from '../../lib/days.ts'
-import { confirmLease, pathSegment, readJson, withTemporary } from '../../lib/files.ts'
+import { pathSegment, writeUnsynced } from '../../lib/files.ts'
 import { fill, statement } from '../../lib/package.ts'
 import type { PageHeader } from './page-buffer.ts'
 import type { Lake, WritableLake } from './raw-writer.ts'
 import { damageOfVersion } from './verify-versions.ts'
 
-type Of = Pick<Lake, 'dataFolder' | 'orgId'>
-
 const whole = z.number().int().nonnegative()
 const shape = z.object({
+  /** Of the rows in the lake: for others, the checksums say nothing. */
   digest: z.string(),
   users: whole,
   pages: z.array(z.object({ rows: whole, characters: whole, sha256: z.string() })).readonly(),
@@ -30,37 +28,13 @@ const shape = z.object({
  */
 export type PageSums = Readonly<z.infer<typeof shape>>
 
-/** The saved checksums of a day whose rows in the lake have this digest; null if there are none. */
-export async function readPageSums(
-  lake: Of,
-  resource: string,
-  day: Day,
-  digest: string,
-  warn: (message: string) => void,
-): Promise<PageSums | null> {
-  const found = shape.safeParse(await readJson(pathOf(lake, resource, day), warn)).data
-  return found?.digest === digest ? found : null
-}
-
-/** Saves the checksums without syncing: a file damaged by a power cut is invalid and ignored. */
-export async function writePageSums(
-  lake: Of,
-  resource: string,
-  day: Day,
-  sums: PageSums,
-): Promise<void> {
-  const path = pathOf(lake, resource, day)
-  await withTemporary(path, async (temporary) => {
-    await writeFile(temporary, `${JSON.stringify(sums)}\n`)
-    confirmLease(path)
-    renameSync(temporary, path)
-  })
-}
-
-/** Files of `/users`, the first such resource, have no subfolder. */
-function pathOf({ dataFolder, orgId }: Of, resource: string, day: Day): string {
-  const folder = join(dataFolder, 'state', 'walks', pathSegment(orgId))
-  return join(folder, resource === 'users' ? '' : resource, `${day}.json`)
+/**
+ * The saved checksums of an organisation's days, `<data>/state/walks/<org>/<day>.json`. Files of
+ * `/users`, the first such resource, have no subfolder. One that a power cut damaged is ignored.
+ */
+export function pageSumsOf({ orgId }: Pick<Lake, 'orgId'>, resource: string) {
+  const folder = join('walks', pathSegment(orgId), resource === 'users' ? '' : resource)
+  return stateFile<PageSums>(folder, shape, 0, writeUnsynced)
 }
 
 /**
@@ -78,8 +52,8 @@ export async function landedPages(
   if (file == null || digest == null || sha256 == null) return null
   const inQuarantine = versionsIn(quarantineFolder(dataFolder, orgId, resource, day))
   if ((inQuarantine.at(-1) ?? '') > file) return null
-  const sums = await readPageSums(lake, resource, day, digest, warn)
-  if (sums === null) return null
+  const sums = await pageSumsOf(lake, resource).read(dataFolder, day, warn)
+  if (sums?.digest !== digest) return null
   const damage = await damageOfVersion(dataFolder, orgId, { resource, day, file }, sha256)
   return damage === undefined ? sums : null
 }
