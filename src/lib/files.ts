@@ -203,13 +203,10 @@ export async function createWhole(path: string, content: string, mode = 0o666): 
 
 const NEW_AND_SYNCED = { flag: 'wx', flush: true }
 
-/** The error codes of a file system without hard links, and of links between two. */
-const NO_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EXDEV'])
-
-/** Gives a file a second name; copies it where the file system has no hard links. */
+/** Gives a file a second name; copies it where the file system cannot link it. */
 export async function linkOrCopy(from: string, to: string): Promise<void> {
   await link(from, to).catch((error: unknown) => {
-    if (!NO_LINKS.has(codeOf(error) ?? '')) throw error
+    if (['ENOENT', 'EEXIST'].includes(codeOf(error) ?? '')) throw error
     return copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE)
   })
 }

@@ -58,6 +58,8 @@ describe('law 1: the split of an analytics response into rows', () => {
     '{"data":[1]}}',
     '{"data":[{"a":[}]}]}',
     '{"meta":{"a":tru},"data":[1]}',
+    '{"meta":1 2,"data":[1]}',
+    '{"data":[1],"meta":tr ue}',
   ])('refuses %j', (text) => {
     expect(() => sliceEnvelope(text)).toThrow(SyntaxError)
   })

@@ -263,7 +263,11 @@ export class RowScanner {
     const sign = text.charAt(at)
     const isFirst = this.#last === ''
     if (this.#isEnded || (isFirst && sign !== '{')) throw this.#unexpected(text, at)
-    if (!isFirst && !':,}'.includes(sign)) return this.#begin(text, at)
+    if (!isFirst && !':,}'.includes(sign)) {
+      // without the white space between them, two numbers would be one
+      if (this.#last === VALUE) throw this.#unexpected(text, at)
+      return this.#begin(text, at)
+    }
     this.#isEnded = sign === '}'
     this.#rest += sign
     this.#last = sign
