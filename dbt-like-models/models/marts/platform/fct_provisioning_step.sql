@@ -1,15 +1,25 @@
 with
 
+-- A day on which the computer reported no steps counts as well.
+last_dates as (
+
+    select
+        org_id,
+        computer_id,
+        max(activity_date) as last_date
+    from {{ ref('stg_platform__computers') }}
+    group by 1, 2
+
+),
+
 named as (
 
     select
-        *,
-        coalesce(step_id, step_name, '(unnamed)') as step_key,
-        max(activity_date) over (
-            partition by org_id, computer_id
-        ) as last_date
-    from {{ ref('stg_platform__computer_steps') }}
-    where computer_id is not null
+        steps.*,
+        coalesce(steps.step_id, steps.step_name, '(unnamed)') as step_key,
+        last_dates.last_date
+    from {{ ref('stg_platform__computer_steps') }} as steps
+    inner join last_dates using (org_id, computer_id)
 
 ),
 
