@@ -124,6 +124,45 @@ describe('a computers command that cannot succeed', () => {
   })
 })
 
+describe('a name that two computers have', () => {
+  const twin = (id: string) => ({ id, name: 'twin', providerType: 'byom', createdAt: NOW })
+  const answers = new Map<string, unknown>([
+    ['/api/v0/computers', { computers: [twin('one'), twin('two')] }],
+    ['/api/v0/computers/name/twin', twin('one')],
+    ['/api/v0/computers/two', twin('two')],
+  ])
+  const twins = () =>
+    stage({
+      intercept: ({ path, method }) =>
+        method === 'GET' && answers.has(path) ? Response.json(answers.get(path)) : undefined,
+    })
+
+  it.each([
+    ['show', []],
+    ['metrics', []],
+    ['wait', []],
+    ['restart', ['--yes']],
+    ['delete', ['--yes']],
+    ['delete', ['--dry-run']],
+  ])('is refused by %s %j, which names their ids', async (verb, flags) => {
+    const { run, changes } = await twins()
+    const { code, out, err } = await run(['computers', verb, 'twin', ...flags])
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(linesOf(err)).toEqual([
+      "agent-warehouse: 2 computers have the name 'twin'",
+      '  Use the id of one of them: one, two',
+    ])
+    expect(changes()).toEqual([])
+  })
+
+  it('is not needed where an id is given', async () => {
+    const { run } = await twins()
+    const { code, out, err } = await run(['computers', 'show', 'two'])
+    expect(code, err).toBe(0)
+    expect(out).toMatch(/^id +two$/m)
+  })
+})
+
 describe('computers wait', () => {
   /** The platform's clock advances by `step` with every request. */
   function clock(step: number): () => number {

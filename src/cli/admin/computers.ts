@@ -5,7 +5,7 @@ import {
   MAX_COMPUTER_NAME,
   type ApiClient,
 } from '../../client/index.ts'
-import { ExitCode } from '../../lib/errors.ts'
+import { ExitCode, UsageError } from '../../lib/errors.ts'
 import { argument, text, type Entry, type Examples, type Terminal } from '../command.ts'
 import {
   changeOptions,
@@ -36,13 +36,30 @@ const ON_COMPUTERS: Advice = {
 
 const computerArgument = { computer: argument('id or name of the computer') }
 
-async function computerOf({ client, clean }: Platform, idOrName: string): Promise<Clean> {
-  const item = await client.computers.fetch(idOrName).catch((error: unknown) => {
+/** @throws UsageError if it is a name that several computers have. */
+async function computerOf(platform: Platform, idOrName: string): Promise<Clean> {
+  const { client, clean } = platform
+  const item = await client.computers.fetch(idOrName).catch(async (error: unknown) => {
     const isNoId = error instanceof ApiError && [400, 404, 422].includes(error.status)
     if (!isNoId || lengthOfName(idOrName) > MAX_COMPUTER_NAME) throw error
-    return client.computers.fetchByName(idOrName)
+    const named = await client.computers.fetchByName(idOrName)
+    await refuseAmbiguous(platform, idOrName)
+    return named
   })
   return clean('computers', item.items[0]?.text ?? '{}')
+}
+
+/** The platform answers a name with one computer, even if others have it too. */
+async function refuseAmbiguous({ client, clean }: Platform, name: string): Promise<void> {
+  const { items } = await client.computers.fetchAll()
+  const named = items
+    .map((item) => clean('computers', item.text).value)
+    .filter((computer) => fieldOf(computer, 'name') === name)
+  if (named.length <= 1) return
+  const ids = named.map((computer) => textOf(fieldOf(computer, 'id')))
+  throw new UsageError(`${named.length} computers have the name '${name}'`, {
+    hint: `Use the id of one of them: ${ids.join(', ')}`,
+  })
 }
 
 const listComputers = platformCommand({
