@@ -176,7 +176,7 @@ export async function knownItems(lake: Lake, resource: EntityResource, key: stri
   const keys = new Set(rows.map((row) => textIn(row, 'key')))
   return {
     /** Whether exactly this item landed last of those with its key. */
-    has: ({ item }: RawRow): boolean => hashes.has(hash('sha256', item)),
+    has: ({ item }: Pick<RawRow, 'item'>): boolean => hashes.has(hash('sha256', item)),
     /** Whether an item with this key has landed, even with other content. */
     hasKey: (key: string): boolean => keys.has(key),
   }

@@ -16,17 +16,17 @@ export async function landSnapshot<T>(
 }
 
 /**
- * Fetches new revisions: requests pages, newest first, up to a page with a known revision.
- * Fetches the whole history if `isWhole`: the first time, and after landed days went missing.
- * If a page fails, nothing lands.
+ * Fetches revisions that are new or changed: requests pages, newest first, up to a page with a
+ * known revision. Fetches the whole history if `isWhole`: the first time, and after landed days
+ * went missing. If a page fails, nothing lands.
  */
 export async function fetchControls(context: EntityContext, isWhole: boolean): Promise<void> {
   const answers = new Answers(context, 'enterprise_controls')
   const revisionOf = keyIn('revision')
   const known = await knownItems(context, 'enterprise_controls', '$.revision')
-  const isKnown = (row: RawRow): boolean => known.has(row) || known.hasKey(revisionOf(row))
-  // most nights all are known: their secrets need not be found to know it
-  const isNew = (item: string): boolean => !known.hasKey(revisionOf({ item }))
+  const isKnown = (row: RawRow): boolean => known.hasKey(revisionOf(row))
+  // A revision without secrets lands as served: on most nights no secret needs to be found.
+  const isNew = (item: string): boolean => !known.has({ item })
   let page = 0
   for await (const served of context.client.controls.fetchPages()) {
     page += 1
@@ -35,7 +35,7 @@ export async function fetchControls(context: EntityContext, isWhole: boolean): P
   }
   await answers.addToDay(
     revisionOf,
-    answers.rows.filter((row) => !isKnown(row)),
+    answers.rows.filter((row) => !known.has(row)),
   )
 }
 
