@@ -62,8 +62,8 @@ export const paceOptions = {
 
 /**
  * @throws UsageError for an invalid date, a range that ends before it begins, an unknown
- *   resource or organisation, an invalid id of a session or a message, and an id of a resource
- *   that `--only` leaves out.
+ *   resource or organisation, an invalid id of a session or a message, an id of a resource
+ *   that `--only` leaves out, and readiness reports without a web application host.
  */
 export function selectionOf(
   flags: Flags<typeof selectionOptions>,
@@ -77,13 +77,27 @@ export function selectionOf(
   const isAsked = (name: EntityResource): boolean => names?.includes(name) ?? true
   if (sessions.length > 0 && !isAsked('sessions')) throw leftOut('--session', 'sessions')
   if (messages.length > 0 && !isAsked('messages')) throw leftOut('--message', 'messages')
+  const organisations = organisationsOf(flags, configuredNames(config))
+  if (names?.includes('readiness_reports') === true) requireAppUrl(config, organisations)
   return {
     within: rangeOf(flags),
     refetch: flags.refetch,
-    organisations: organisationsOf(flags, configuredNames(config)),
+    organisations,
     resources: names && RESOURCES.filter(({ name }) => names.includes(name)),
     entities: { sessions, messages, resources: names?.filter(isEntityResource) },
   }
+}
+
+function requireAppUrl(
+  { hosts }: Pick<Config, 'hosts'>,
+  organisations: readonly string[] | undefined,
+): void {
+  const isSelected = (name: string): boolean => organisations?.includes(name) ?? true
+  if (hosts().some(({ name, appUrl }) => appUrl !== null && isSelected(name))) return
+  throw new UsageError(
+    '--only: no web application host is set, so there are no readiness_reports to request',
+    { hint: 'Set AGENT_APP_URL, or app_url of the organisation in agent-warehouse.yaml.' },
+  )
 }
 
 function idOf(text: string, what: string): string {

@@ -34,7 +34,13 @@ describe('the selection of resources', () => {
         .parserConfiguration({ 'duplicate-arguments-array': true })
         .options(selectionOptions)
         .parseSync(),
-      { hosts: () => ['acme', 'beta', 'one, two'].map((name) => ({ name, appUrl: null })) },
+      {
+        hosts: () => [
+          { name: 'acme', appUrl: null },
+          { name: 'beta', appUrl: null },
+          { name: 'one, two', appUrl: 'https://app.example.com' },
+        ],
+      },
     )
 
   it('is every resource by default', () => {
@@ -73,7 +79,16 @@ describe('the selection of resources', () => {
     })
   })
 
+  it('takes readiness reports if one of the organisations has a web application host', () => {
+    const { entities } = parse('--only', 'readiness_reports')
+    expect(entities?.resources).toEqual(['readiness_reports'])
+  })
+
   it.each([
+    [
+      ['--only', 'tokens,readiness_reports', '--org', 'acme,beta'],
+      '--only: no web application host is set, so there are no readiness_reports',
+    ],
     [['--only', 'nothing'], "--only: there is no resource 'nothing'"],
     [['--only', ' , '], '--only: no resource is named'],
     [['--session', ' '], "--session: ' ' is not an id"],
