@@ -61,11 +61,13 @@ async function reportOf(
 ) {
   const { dataFolder, rate, concurrency } = config
   const hosts = config.hosts()
-  const known = [...(await readOrganisations(dataFolder)).keys()]
+  const organisations = await readOrganisations(dataFolder)
+  const known = [...organisations.keys()]
   const names = organisationsOf(flags, [...hosts.map(({ name }) => name), ...known])
   const ledgerOf = (orgId: string) => ledgerOnceOpened(dataFolder, orgId)
   const status = await readStatus(dataFolder, Date.now(), ledgerOf, names)
   const shown = hosts.filter(({ name }) => names?.includes(name) ?? true)
+  const configured = new Set(hosts.flatMap(({ name }) => organisations.get(name)?.orgId ?? []))
   const records = await readRunRecords(join(dataFolder, 'runs'), warn, (record) => record)
   return {
     ...status,
@@ -74,6 +76,11 @@ async function reportOf(
     /** Those of several configured organisations that never answered. */
     neverMet:
       shown.length < 2 ? [] : shown.flatMap(({ name }) => (known.includes(name) ? [] : [name])),
+    /** Ids of those that no configured name stands for; empty if this is not their configuration. */
+    notConfigured:
+      configured.size === 0
+        ? []
+        : status.organisations.flatMap(({ orgId }) => (configured.has(orgId) ? [] : [orgId])),
     freshness: await readSourceFreshness(warehousePath(dataFolder), Date.now()),
     limits: { rate, concurrency },
     runs: records
@@ -84,7 +91,7 @@ async function reportOf(
 }
 
 function statusText(report: Report): string {
-  const { published, running, left, limits, withoutApp, neverMet } = report
+  const { published, running, left, limits, withoutApp, neverMet, notConfigured } = report
   const { freshness, organisations, runs } = report
   const line = (label: string, value: string): string => `${label.padEnd(12)} ${value}`
   return [
@@ -118,6 +125,12 @@ function statusText(report: Report): string {
     ...(neverMet.length === 0
       ? []
       : ['', `never answered: ${someOf(neverMet.map((name) => `'${name}'`))}`]),
+    ...(notConfigured.length === 0
+      ? []
+      : [
+          '',
+          `not configured, so not loaded any more: ${someOf(notConfigured.map((id) => `'${id}'`))}`,
+        ]),
     ...(runs.length === 0 ? [] : ['', 'last runs']),
     ...runs.map(
       (run) =>

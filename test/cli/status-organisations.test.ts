@@ -1,0 +1,35 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { startEmulator } from '../../src/emulator/emulator.ts'
+import { command } from '../support/command.ts'
+import { temporaryFolder } from '../support/helpers.ts'
+
+it('status names organisations that are no longer configured, by whatever name', async () => {
+  const emulator = await startEmulator({ users: 1, organisations: 2, now: () => Date.now() })
+  onTestFinished(() => emulator.close())
+  const config = join(await temporaryFolder(), 'agent-warehouse.yaml')
+  const environment = { ONE: emulator.keysOf(1).manager, TWO: emulator.keysOf(2).manager }
+  const configure = (organisations: Readonly<Record<string, string>>) => {
+    const lines = Object.entries(organisations).map(
+      ([name, key]) => `  - {name: ${name}, base_url: '${emulator.url}', key_env: ${key}}`,
+    )
+    return writeFile(config, ['data: data', 'organisations:', ...lines].join('\n'), { mode: 0o600 })
+  }
+  const sync = ['sync', '--only', 'tokens', '--to', '2026-01-14', '--config', config]
+  const status = async (...args: string[]) =>
+    (await command(['status', '--config', config, ...args], environment)).out
+
+  await configure({ one: 'ONE', two: 'TWO' })
+  expect(await command(sync, environment)).toMatchObject({ code: 0 })
+  expect(await status()).not.toContain('not configured')
+
+  await configure({ renamed: 'TWO' })
+  expect(await command(sync, environment)).toMatchObject({ code: 0 })
+  expect(await status()).toMatch(/^not configured, so not loaded any more: 'org_demo'$/m)
+  expect(await status('--org', 'renamed')).not.toContain('not configured')
+  expect(JSON.parse(await status('--json'))).toMatchObject({ notConfigured: ['org_demo'] })
+
+  await configure({ another: 'ONE' })
+  expect(await status()).not.toContain('not configured')
+})
