@@ -51,12 +51,13 @@ async function plansOf(config: Config, selection: SyncSelection, now: number) {
     const wanted = entitySelection({ config }, { appUrl }, selection)
     const own = await ownHooks(wanted, dataFolder, { orgId, name })
     const entities = await planEntities(lake, own)
-    return { orgId, tasks, entities } // orgId: null before the first request
+    return { name, orgId, tasks, entities } // orgId: null before the first request
   })
 }
 
-function asJson({ orgId, tasks, entities }: OrganisationPlan): object {
+function asJson({ name, orgId, tasks, entities }: OrganisationPlan): object {
   return {
+    name,
     org_id: orgId,
     requests: tasks.length,
     tasks: tasks.map(({ resource, range, days }) => ({
@@ -78,8 +79,8 @@ function plansText(plans: readonly OrganisationPlan[]): string {
 
 const LISTED = 10
 
-function asText({ orgId, tasks, entities }: OrganisationPlan): string {
-  const who = orgId ?? 'an organisation without a ledger'
+function asText({ name, orgId, tasks, entities }: OrganisationPlan): string {
+  const who = orgId ?? `'${name}', which was never loaded`
   if (tasks.length + entities.length === 0) return `${who}: nothing is due\n`
   const names = [...new Set(tasks.map(({ resource }) => resource.name))]
   const analytics = names.map((name) => {

@@ -39,3 +39,22 @@ it('a report counts the organisations that it leaves out', () => {
   expect(moreText(1)).toBe('1 more organisation is')
   expect(moreText(2)).toBe('2 more organisations are')
 })
+
+it('a plan names organisations that were never loaded as the configuration does', async () => {
+  const config = join(await temporaryFolder(), 'organisations.yaml')
+  const lines = ['acme', 'beta'].map(
+    (name) => `  - {name: ${name}, base_url: 'http://127.0.0.1:1', key_env: KEY}`,
+  )
+  await writeFile(config, ['data: data', 'organisations:', ...lines].join('\n'), { mode: 0o600 })
+  const plan = ['plan', '--only', 'tokens', '--to', '2026-01-14', '--config', config]
+  const { out } = await command(plan)
+  expect(out.match(/^\S.*/gm)).toEqual([
+    "'acme', which was never loaded:",
+    "'beta', which was never loaded:",
+  ])
+  const json: unknown = JSON.parse((await command([...plan, '--json'])).out)
+  expect(json).toMatchObject([
+    { name: 'acme', org_id: null },
+    { name: 'beta', org_id: null },
+  ])
+})
