@@ -198,6 +198,7 @@ describe('plan', () => {
     expect(code).toBe(0)
     expect(JSON.parse(out)).toEqual([
       {
+        name: 'default',
         org_id: null,
         requests: 1,
         tasks: [
