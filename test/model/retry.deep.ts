@@ -1,4 +1,4 @@
-import { appendFile } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { UsageError } from '../../src/lib/errors.ts'
@@ -75,14 +75,26 @@ describe('a retry', () => {
     expect(await bench.rows(left)).toEqual([])
   })
 
-  it('is refused when the manifest is not the one of the failed build', async () => {
+  it.each([
+    ['a model', BROKEN, ['fct_user', 'fct_total']],
+    ['a check of a column', FAILING, ['fct_user', 'fct_total']],
+    [
+      'a check of several models',
+      { ...CHAIN, 'tests/no_total.sql': "select * from {{ ref('fct_total') }}" },
+      ['fct_total'],
+    ],
+  ])('after the failure of %s needs no artifacts of the failed build', async (_, files, names) => {
     const bench = await Bench.open()
     const places = placesOf(bench)
-    await refusal(bench.build(BROKEN, { ...places, runId: 'run-2' }))
-    await appendFile(join(bench.data, 'target', 'manifest.json'), ' ')
-    expect(await refusal(bench.build(CHAIN, { ...places, retry: true }))).toMatchObject({
-      message: '--retry: the results of run run-2 are no longer recorded',
-    })
+    await refusal(bench.build(files, { ...places, runId: 'run-2' }))
+    await rm(join(bench.data, 'target'), { recursive: true })
+    const fixed = {
+      ...CHAIN,
+      'tests/no_total.sql': "select * from {{ ref('fct_total') }} where users < 0",
+    }
+    const { models } = await bench.build(fixed, { ...places, runId: 'run-3', retry: true })
+    expect(namesOf(models)).toEqual(expect.arrayContaining(names))
+    expect(namesOf(models)).not.toContain('fct_branch')
   })
 
   it('is refused when no build failed, and when the sources have changed', async () => {

@@ -7,6 +7,7 @@ import { messageOf } from '../../lib/errors.ts'
 import type { Compiled } from '../project/compile.ts'
 import type { FreshnessResult } from '../checks/freshness.ts'
 import type { RunningBuild, Outcome } from '../shared/context.ts'
+import type { Past } from '../project/select.ts'
 import type { ModelNode, Project } from '../project/types.ts'
 import type { Relation, Relations } from '../shared/relations.ts'
 import {
@@ -204,7 +205,6 @@ function periodOf(seconds: number | null): JsonObject {
 }
 
 const resultsShape = z.object({
-  metadata: z.object({ env: z.record(z.string(), z.string()) }),
   results: z.array(z.object({ unique_id: z.string(), status: z.string() })),
 })
 
@@ -221,9 +221,9 @@ type Entries = z.output<typeof entries>
 
 /**
  * Reads `run_results.json`, and the manifest of the same build, because the project may no longer
- * have a test that failed. Null if they are missing or unreadable. `byModel`: dbt's statuses.
+ * have a test that failed. Returns dbt's statuses by model; null if a file is missing or unreadable.
  */
-export async function readLastResults(folder: string) {
+export async function readLastResults(folder: string): Promise<Past['results']> {
   const read = (name: string): Promise<unknown> => readJson(join(folder, name), () => undefined)
   const results = resultsShape.safeParse(await read('run_results.json')).data
   const manifest = manifestShape.safeParse(await read('manifest.json')).data
@@ -235,7 +235,7 @@ export async function readLastResults(folder: string) {
       byModel.set(model, new Set([...(byModel.get(model) ?? []), status]))
     }
   }
-  return { runId: results.metadata.env['run_id'] ?? '', byModel }
+  return byModel
 }
 
 function modelsOf(id: string, all: Entries): readonly string[] {

@@ -6,7 +6,7 @@ import type { Compiled } from '../project/compile.ts'
 import { inputDigests, type InputDigests } from '../shared/fingerprint.ts'
 import { lineageOf, select, type Past } from '../project/select.ts'
 import { kindOf, type ModelNode } from '../project/types.ts'
-import { noResults, type PreviousWarehouse } from './previous-warehouse.ts'
+import type { PreviousWarehouse } from './previous-warehouse.ts'
 import { isPartial, type BuildOptions, type BuildPlan, type NodePlan } from '../shared/context.ts'
 import { descriptionOf } from '../shared/relations.ts'
 import type { PublishedState } from '../shared/meta.ts'
@@ -18,13 +18,12 @@ const MOVED = 'the data folder has moved'
 export async function planBuild(
   options: BuildOptions,
   compiled: Compiled,
-  { state, retryOf }: PreviousWarehouse,
+  { state }: PreviousWarehouse,
 ): Promise<BuildPlan> {
-  const { fullRefresh, exclude } = options
+  const { fullRefresh, exclude, retry } = options
   const { models } = compiled
-  const history = await historyFor(options, compiled, state, retryOf)
-  const selector = retryOf === undefined ? options.select : RETRY_SELECTOR
-  const selected = select(models, selector, exclude, history)
+  const history = await historyFor(options, compiled, state)
+  const selected = select(models, retry ? RETRY_SELECTOR : options.select, exclude, history)
   const names = new Set(selected.map(({ name }) => name))
   const digests = inputDigests(models, names, state.models, options)
   const hasSameRows = ({ name }: ModelNode): boolean => {
@@ -128,10 +127,12 @@ function scopeOf(
   check: Check,
   nodes: readonly NodePlan[],
   unchanged: ReadonlySet<string>,
-  { passed, relations }: PublishedState,
+  { checks, relations }: PublishedState,
 ): PlannedCheck['scope'] {
   const { model, sql, changedSql, reads } = check
-  if (!check.readsOnlyModels || passed.get(check.check) !== sql) return 'all'
+  const before = checks.get(check.check)
+  const hasPassed = before?.status === 'pass' && before.failures === 0 && before.query === sql
+  if (!check.readsOnlyModels || !hasPassed) return 'all'
   if (reads.every((name) => unchanged.has(name))) {
     return check.store_failures && !relations.has(failuresTable(check)) ? 'all' : 'none'
   }
@@ -164,28 +165,39 @@ function reasonToCreate(
     : `changed since: ${changed.join(', ')}`
 }
 
-/**
- * The models that the failed build did not build or that changed since, and the models that read
- * them.
- */
-const RETRY_SELECTOR = 'result:error+ result:fail+ result:skipped+ state:modified+'
+/** The models that the failed build did not build, and those that changed since, are modified. */
+const RETRY_SELECTOR = 'result:fail+ state:modified+'
 
-/** @throws UsageError if the results of the retried build were not recorded. */
 async function historyFor(
   options: BuildOptions,
-  { models }: Compiled,
+  compiled: Compiled,
   state: PublishedState,
-  retryOf: string | undefined,
 ): Promise<Past> {
-  const { artifacts, select = '', exclude = '' } = options
+  const { artifacts, select = '', exclude = '', retry } = options
+  const { models } = compiled
   const all = new Set(models.map(({ name }) => name))
   const digests = inputDigests(models, all, state.models, options)
-  const isAsked = retryOf !== undefined || `${select} ${exclude}`.includes('result:')
-  const last = isAsked && artifacts !== undefined ? await readLastResults(artifacts.folder) : null
-  if (retryOf !== undefined && last?.runId !== retryOf) throw noResults(retryOf)
+  const isAsked = artifacts !== undefined && `${select} ${exclude}`.includes('result:')
+  const results = isAsked ? await readLastResults(artifacts.folder) : null
   return {
     isNew: (model) => !state.models.has(model),
     isModified: (model) => state.models.get(model)?.own !== digests.get(model)?.own,
-    results: last?.byModel ?? null,
+    results: retry ? failedIn(state, compiled) : results,
   }
+}
+
+/**
+ * The results of the models whose checks failed in the file of the failed build, or have no result
+ * there, because DuckDB refused them or a model was missing. The project may no longer have a check
+ * that failed.
+ */
+function failedIn({ checks }: PublishedState, compiled: Compiled): Past['results'] {
+  const hasFailed = (check: string): boolean => (checks.get(check)?.status ?? 'fail') === 'fail'
+  const recorded = [...checks.values()].filter(({ status }) => status === 'fail')
+  const failed = checksOf(compiled, compiled.models).filter(({ check }) => hasFailed(check))
+  const models = [
+    ...recorded.flatMap(({ model }) => model ?? []),
+    ...failed.flatMap(({ model, reads }) => model ?? reads),
+  ]
+  return new Map(models.map((name) => [name, new Set(['fail'])]))
 }

@@ -18,7 +18,6 @@ import {
   keepFailed,
   openPrevious,
   readPrevious,
-  recordFailed,
   type PreviousWarehouse,
 } from './previous-warehouse.ts'
 
@@ -64,23 +63,21 @@ export async function buildAndPublish(options: BuildOptions): Promise<BuildResul
   const { plan, previous } = await openAndPlan(build)
   for (const [model, reason] of refreshed(plan)) emit({ type: 'model.refreshed', model, reason })
   const results = { startedAt, outcomes, freshness: NOTHING_CHECKED }
-  let kept: string | undefined
   try {
     const { path, executed } = await buildFile(build, plan, previous)
     const { contents, relations, models, checks, freshness, failures, examples } = executed
     results.freshness = freshness
     if (executed.hasFailed) {
-      kept = await keepFailed(path, options)
+      const kept = await keepFailed(path, options)
       const problems = [...failures, ...failedChecks(checks, examples, kept)]
       throwIfAny(problems, kept, canRetry(kept, options))
     }
     await publish(path, contents, build, plan, previous)
-    await forgetFailed(options)
+    await forgetFailed(options.failedFile)
     await writeArtifacts(build, plan.compiled, { ...results, relations })
     return { models, checks, freshness }
   } catch (error) {
     await writeArtifacts(build, plan.compiled, results)
-    if (kept !== undefined) await recordFailed(options)
     throw error
   }
 }

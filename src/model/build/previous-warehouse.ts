@@ -1,16 +1,13 @@
-import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
 import { copyFile, mkdir, rename } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { dirname } from 'node:path'
 import { z } from 'zod'
 import { diskFault } from '../../lib/disk.ts'
 import type { Database } from '../../lib/duckdb.ts'
 import { asError, messageOf, UsageError } from '../../lib/errors.ts'
-import type { RunEvent } from '../../lib/events.ts'
 import {
   makeReadOnly,
   makeWritable,
-  readIfThere,
   readJson,
   removeFile,
   sha256OfFile,
@@ -48,8 +45,6 @@ export interface PreviousWarehouse {
   readonly state: PublishedState
   /** The record of the published file; null if there is none, or if the file was changed. */
   readonly published: PublishedRecord | null
-  /** The failed run whose file the build continues. */
-  readonly retryOf?: string
 }
 
 /**
@@ -82,9 +77,8 @@ export async function openPrevious(
     const published = verdict.state === 'published' ? verdict.record : null
     if (verdict.state !== 'absent') await adoptHistories(build, lacking, copied, published !== null)
     if (retry) {
-      const failed = await openFailed(build, target)
-      const state = await readPublishedState(failed.path, engine)
-      return { path: failed.path, state, published, retryOf: failed.runId }
+      const failed = await openFailed(build.failedFile, target)
+      return { path: failed, state: await readPublishedState(failed, engine), published }
     }
     if (!mayContinue || published === null || !isFile(copied)) {
       return { path, state: emptyState(reasonOf(verdict)), published }
@@ -170,89 +164,50 @@ async function makeWorkingCopy(from: string, target: string) {
   }
 }
 
-const failedRecord = z.object({
-  run_id: z.string(),
-  sources: z.string(),
-  sha256: z.string(),
-  results: z.string(),
-})
-
-type FailedBuild = Pick<BuildOptions, 'failedFile' | 'artifacts' | 'runId' | 'emit'>
+const failedRecord = z.object({ run_id: z.string(), sources: z.string(), sha256: z.string() })
 
 /**
- * Keeps the temporary file as the failed file, and returns its path; undefined if it is not kept.
- * At most one is kept; `recordFailed` records it. If that fails, it only warns, because the
- * problems of the build come first.
+ * Records the temporary file and keeps it as the failed file, the only one, and returns its path;
+ * undefined if it is not kept. If that fails, it only warns, because the problems of the build come
+ * first.
  */
 export async function keepFailed(
   temporary: string,
-  { failedFile, emit }: FailedBuild,
+  { failedFile, runId, emit }: Pick<BuildOptions, 'failedFile' | 'runId' | 'emit'>,
 ): Promise<string | undefined> {
   try {
     if (failedFile !== undefined) {
-      const { path } = failedFile
-      await removeFile(recordOf(failedFile))
+      const { path, sources } = failedFile
+      await forgetFailed(failedFile)
       await mkdir(dirname(path), { recursive: true })
       await makeReadOnly(temporary)
+      const record = { run_id: runId, sources, sha256: await sha256OfFile(temporary) }
+      await writeAtomic(recordOf(failedFile), `${JSON.stringify(record)}\n`)
       await rename(temporary, path)
       return path
     }
   } catch (error) {
-    emit(notKept(error))
+    const message = `the failed file could not be kept: ${messageOf(error)}`
+    emit({ type: 'warning', message })
   }
   await removeFile(temporary).catch(() => undefined) // the next build removes it
   return undefined
 }
 
-function notKept(error: unknown): RunEvent {
-  return { type: 'warning', message: `the failed file could not be kept: ${messageOf(error)}` }
-}
-
-/**
- * Records the failed file, and the digest of its build's results, which are on disk. If that
- * fails, it only warns, and `--retry` says that no build has failed.
- */
-export async function recordFailed(build: FailedBuild): Promise<void> {
-  const { failedFile, artifacts, runId, emit } = build
-  if (failedFile === undefined) return
-  const { path, sources } = failedFile
-  try {
-    const sha256 = await sha256OfFile(path)
-    const results = await resultsDigest(artifacts?.folder)
-    const record = { run_id: runId, sources, sha256, results }
-    await writeAtomic(recordOf(failedFile), `${JSON.stringify(record)}\n`)
-  } catch (error) {
-    emit(notKept(error))
-  }
-}
-
-/** Digest of the artifacts that name the failed models and tests. */
-async function resultsDigest(artifacts: string | undefined): Promise<string> {
-  const hash = createHash('sha256')
-  if (artifacts === undefined) return hash.digest('hex')
-  for (const name of ['run_results.json', 'manifest.json']) {
-    hash.update(`${name} ${(await readIfThere(join(artifacts, name))) ?? ''}`)
-  }
-  return hash.digest('hex')
-}
-
-/** Removes the failed file and its record, after a published build. */
-export async function forgetFailed({ failedFile }: FailedBuild): Promise<void> {
+/** Removes the failed file and its record, as after a published build. */
+export async function forgetFailed(failedFile: BuildOptions['failedFile']): Promise<void> {
   if (failedFile === undefined) return
   await removeFile(failedFile.path)
   await removeFile(recordOf(failedFile))
 }
 
 /**
- * A copy of the failed run's file to continue from, and the id of the run.
+ * The path of a copy of the failed run's file to continue from.
  *
- * @throws UsageError if there is none, if the sources have changed since, or if the file or the
- *   results are not those of the run.
+ * @throws UsageError if there is none, if the sources have changed since, or if the file is not the
+ *   one of the run.
  */
-async function openFailed(
-  { failedFile, artifacts }: FailedBuild,
-  target: string,
-): Promise<{ readonly runId: string; readonly path: string }> {
+async function openFailed(failedFile: BuildOptions['failedFile'], target: string): Promise<string> {
   const path = failedFile?.path ?? ''
   const found = failedFile && (await readJson(recordOf(failedFile), () => undefined))
   const { data: record } = failedRecord.safeParse(found)
@@ -261,20 +216,14 @@ async function openFailed(
   if (record.sources !== failedFile?.sources) {
     throw refusal(`other days have landed since run ${runId} failed, or it was a build of the past`)
   }
-  if (record.results !== (await resultsDigest(artifacts?.folder))) throw noResults(runId)
   const copied = await makeWorkingCopy(path, target).catch((error: unknown) => {
     throw refusal(`${path} cannot be read: ${messageOf(error)}`)
   })
-  if (copied.sha256 === record.sha256) return { runId, path: copied.path }
+  if (copied.sha256 === record.sha256) return copied.path
   await removeFile(copied.path)
   throw refusal(
     `${path} is not the file that run ${runId} left: its SHA-256 is not the recorded one`,
   )
-}
-
-/** The error for results of the failed run that no longer exist. */
-export function noResults(runId: string): UsageError {
-  return refusal(`the results of run ${runId} are no longer recorded`)
 }
 
 function refusal(problem: string): UsageError {

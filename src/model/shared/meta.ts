@@ -102,8 +102,8 @@ export interface PublishedState {
   readonly models: ReadonlyMap<string, PublishedModel>
   /** Its tables and views. */
   readonly relations: Relations
-  /** Statements of the checks that passed, by name. */
-  readonly passed: ReadonlyMap<string, string>
+  /** The results of the checks, by name. */
+  readonly checks: ReadonlyMap<string, z.output<typeof checkRows>[number]>
   /** Why the build cannot continue from the file; null if it can, or if there is no file. */
   readonly problem: string | null
 }
@@ -118,7 +118,15 @@ const modelRows = z.array(
     engine: z.string(),
   }),
 )
-const checkRows = z.array(z.object({ check_name: z.string(), query: z.string() }))
+const checkRows = z.array(
+  z.object({
+    check_name: z.string(),
+    model: z.string().nullable(),
+    status: z.string(),
+    failures: z.coerce.number(),
+    query: z.string(),
+  }),
+)
 
 /**
  * Reads the record in a published file. A file that cannot be read counts as empty. `engineOf`
@@ -137,13 +145,11 @@ export async function readPublishedState(
       const model = { own, withAncestors, content, engine: row.engine, isSameEngine, unitTests }
       return [row.model, model] as const
     })
-    const passed = checkRows.parse(
-      await db.rows(`from meta.check_results where status = 'pass' and failures = 0`),
-    )
+    const checks = checkRows.parse(await db.rows('from meta.check_results'))
     return {
       models: new Map(models),
       relations: await relationsIn(db),
-      passed: new Map(passed.map((row) => [row.check_name, row.query])),
+      checks: new Map(checks.map((row) => [row.check_name, row])),
       problem: null,
     }
   } catch (error) {
@@ -153,7 +159,7 @@ export async function readPublishedState(
 }
 
 export function emptyState(problem: string | null): PublishedState {
-  return { models: new Map(), relations: new Map(), passed: new Map(), problem }
+  return { models: new Map(), relations: new Map(), checks: new Map(), problem }
 }
 
 /** One run, for `meta.runs`. Times are ISO 8601, UTC; counts are of resource days. */
