@@ -1,8 +1,8 @@
 -- The first number below the least one.
 select
-    record,
+    csv_line,
     {{ column }} as value
-from ({{ texts }})
+from {{ texts }}
 where cast({{ column }} as {{ type }}) < {{ minimum }}
-order by record
+order by csv_line
 limit 1

@@ -1,6 +1,8 @@
 -- The first record without a value.
-select record
-from ({{ texts }})
+select
+    csv_line,
+    null as value
+from {{ texts }}
 where {{ column }} is null
-order by record
+order by csv_line
 limit 1

@@ -10,8 +10,8 @@ with
         from main.dim_user_history
     )
 
-select record
-from ({{ texts }}) as lines
+select csv_line
+from {{ texts }} as lines
 anti join users as ids
     on
         ids.organisation = coalesce(lines.org_id, '*')
@@ -20,4 +20,4 @@ anti join users as addresses
     on
         addresses.organisation = coalesce(lines.org_id, '*')
         and addresses.user_email = lower(lines.user)
-order by record
+order by csv_line

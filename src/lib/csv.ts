@@ -48,6 +48,39 @@ export function readCsv(text: string, file: string) {
   }
 }
 
+/** A record of a CSV text, and the number of its first line, from 1. */
+export interface CsvRecord {
+  readonly line: number
+  readonly fields: readonly string[]
+}
+
+/**
+ * The records of a CSV text (RFC 4180), the header included, without blank lines. A quoted field
+ * may hold line breaks, and blanks around its quotes are left out.
+ *
+ * @throws UsageError, which names file and line, for a broken quote.
+ */
+export function recordsOf(text: string, delimiter: string, file: string): CsvRecord[] {
+  const bare = `(?! *")[^${delimiter}\\r\\n]*`
+  const field = `(?: *"([^"]*(?:""[^"]*)*)" *|(${bare}))(${delimiter}|\\r\\n|\\r|\\n|$)`
+  const records: CsvRecord[] = []
+  let [end, line, nextLine] = [0, 1, 1]
+  let fields: string[] = []
+  for (const [all, quoted, unquoted = '', after] of text.matchAll(new RegExp(field, 'gy'))) {
+    end += all.length
+    nextLine += all.split(/\r\n|\r|\n/).length - 1
+    fields.push(quoted?.replaceAll('""', '"') ?? unquoted)
+    if (after === delimiter) continue
+    if (fields.length > 1 || fields[0] !== '') records.push({ line, fields })
+    fields = []
+    line = nextLine
+  }
+  if (end === text.length) return records
+  throw new UsageError(`${file}:${line}: a double quote is not closed, or text follows it`, {
+    hint: 'Quote the whole field, and write a double quote in it twice.',
+  })
+}
+
 /** Decodes UTF-8. @throws UsageError, which names file and line, for other bytes. */
 export function utf8Text(bytes: Uint8Array, file: string): string {
   if (isUtf8(bytes)) return new TextDecoder().decode(bytes)

@@ -1,5 +1,5 @@
-import { expect, it } from 'vitest'
-import { utf8Text } from '../../src/lib/csv.ts'
+import { describe, expect, it } from 'vitest'
+import { recordsOf, utf8Text } from '../../src/lib/csv.ts'
 
 it.each<[string, string, number[], number]>([
   ['the first line', '', [0xff], 1],
@@ -13,4 +13,32 @@ it.each<[string, string, number[], number]>([
 
 it('a text in UTF-8 is decoded without its byte order mark', () => {
   expect(utf8Text(Buffer.from('\u{FEFF}é\u{FFFD}'), 'a.csv')).toBe('é\u{FFFD}')
+})
+
+describe('the records of a CSV text', () => {
+  it('have their first lines, whatever the line ends and quotes', () => {
+    const text = 'a;b\r\n\n "x ""y""\r\nz" ; 1\r5" tall;"2"\n;\n\nlast;'
+    expect(recordsOf(text, ';', 'a.csv')).toEqual([
+      { line: 1, fields: ['a', 'b'] },
+      { line: 3, fields: ['x "y"\r\nz', ' 1'] },
+      { line: 5, fields: ['5" tall', '2'] },
+      { line: 6, fields: ['', ''] },
+      { line: 8, fields: ['last', ''] },
+    ])
+  })
+
+  it.each(['a,b\n1,"2', 'a,b\n1,"2"3\n', 'a,b\n1,"2\n3,4\n'])(
+    'end with the quote of %j',
+    (text) => {
+      expect(() => recordsOf(text, ',', 'a.csv')).toThrow(
+        'a.csv:2: a double quote is not closed, or text follows it',
+      )
+    },
+  )
+
+  it('law 13: a field of many quotes takes time in proportion to its length', () => {
+    const long = `"${'""'.repeat(1_000_000)}`
+    expect(() => recordsOf(`a,b\n1,${long}x"`, ',', 'a.csv')).not.toThrow()
+    expect(() => recordsOf(`a,b\n1,${long}`, ',', 'a.csv')).toThrow('a.csv:2: a double quote')
+  })
 })

@@ -8,7 +8,7 @@ async function ask(lines: string, before = ''): Promise<unknown[][]> {
   await database.run(`create table main.dim_user_history as
     from (values ('org_1', 'u1', 'Ann@X.example'), ('org_1', 'u1', 'ann@y.example'),
       ('org_2', 'u2', null)) as users (org_id, user_id, user_email)`)
-  const texts = `select * from (values ${lines}) as lines (record, org_id, "user")`
+  const texts = `(select * from (values ${lines}) as lines (csv_line, org_id, "user"))`
   const sql = fill(statement('seeds/lines_without_user'), { texts })
   const { rows } = await database.table(before + sql)
   return rows.map((row) => [...row])

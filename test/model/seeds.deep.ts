@@ -110,6 +110,7 @@ describe('a seed', () => {
     ['without a column that may be NULL', 'member,seats,valid_from\nb,5,2026-01-14\n'],
     ['with a byte order mark', `\u{FEFF}${HEADER},b,5,2026-01-14\n`],
     ['with Windows line ends', `${HEADER},b,5,2026-01-14\n`.replaceAll('\n', '\r\n')],
+    ['with line ends of two systems', `${HEADER}\n,b,5,2026-01-14\r\n`],
     ['separated by semicolons', `${HEADER},b,5,2026-01-14\n`.replaceAll(',', ';')],
     ['separated by tabs', `${HEADER},b,5,2026-01-14\n`.replaceAll(',', '\t')],
     ['with all fields quoted', '"org_id","member","seats","valid_from"\n"","b","5","2026-01-14"\n'],

@@ -68,7 +68,7 @@ async function checksumsOf(project: Project, { models }: Compiled): Promise<Map<
   const checksums = new Map<string, string>()
   for (const { name, file, seed, snapshot } of models) {
     if (seed !== null) {
-      checksums.set(name, hash('sha256', (await readFile(seed.csv.path, 'utf8')).trim()))
+      checksums.set(name, hash('sha256', seed.csv.text.trim()))
     } else if (snapshot !== null) {
       const yml = await readFile(join(project.folder, file), 'utf8')
       checksums.set(name, hash('sha256', compact(yml)))

@@ -2,6 +2,7 @@ import type { Database } from '../../lib/duckdb.ts'
 import { compileProject, type CompileOptions } from '../project/compile.ts'
 import { naming } from '../project/errors.ts'
 import { keyOf } from '../project/properties.ts'
+import { loadSeed } from '../project/seeds.ts'
 import { lineageOf } from '../project/select.ts'
 import type { ModelNode, Project } from '../project/types.ts'
 import { createSchemas } from '../shared/relations.ts'
@@ -24,7 +25,8 @@ export async function createFactViews(
   const needed = lineageOf(names, models)
   const views = models.filter(({ name }) => needed.has(name))
   await createSchemas(database, views)
-  for (const { file, name, relation, sql } of views) {
+  for (const { file, name, relation, sql, seed } of views) {
+    if (seed !== null) await loadSeed(database, seed)
     await naming(`${file}: model '${name}'`, () =>
       database.run(`create view ${relation} as ${sql}`),
     )

@@ -11,7 +11,7 @@ import {
 import type { Counted } from '../checks/run.ts'
 import { naming, ProjectError } from '../project/errors.ts'
 import { keyOf } from '../project/properties.ts'
-import { explainSeed, verifySeed } from '../project/seeds.ts'
+import { loadSeed } from '../project/seeds.ts'
 import { kindOf, type Statements, type ModelNode } from '../project/types.ts'
 import { changedIntervals, changedRows } from '../shared/relations.ts'
 import { takeSnapshot } from './snapshots.ts'
@@ -78,12 +78,9 @@ async function createOrUpdate(
   return naming(`${node.file}: model '${node.name}'`, async () => {
     if (action === 'update' && increment !== null) return update(db, node, increment)
     if (snapshot !== null) await takeSnapshot(db, node, snapshot, now())
-    else if (seed === null) await create(db, node)
     else {
-      await create(db, node).catch(async (error: unknown) => {
-        throw (await explainSeed(db, seed)) ?? error
-      })
-      await verifySeed(db, seed)
+      if (seed !== null) await loadSeed(db, seed)
+      await create(db, node)
     }
     return undefined
   })

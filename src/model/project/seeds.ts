@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
-import { delimiterOf, utf8Text, wrongFields } from '../../lib/csv.ts'
+import { delimiterOf, recordsOf, utf8Text, wrongFields } from '../../lib/csv.ts'
 import { listIfThere, orIfMissing } from '../../lib/files.ts'
 import { digits, suggestion } from '../../lib/text.ts'
 import { ProjectError, requireKnown } from './errors.ts'
 import { keyOfTest } from './properties.ts'
 import type { Seed, SeedFile, GenericTest } from './types.ts'
 import { z } from 'zod'
-import { identifier, literal, type Database } from '../../lib/duckdb.ts'
+import { identifier, insertRows, type Database } from '../../lib/duckdb.ts'
 import { statement, fill } from '../../lib/package.ts'
 import type { SeedType } from './shapes.ts'
 
@@ -81,8 +81,6 @@ function compareHeader(
   })
 }
 
-const LINE_BREAK = /\r\n|\r|\n/
-
 /**
  * Reads the header of a CSV file (RFC 4180, UTF-8, with or without a byte
  * order mark, fields separated by commas, semicolons or tabs).
@@ -96,125 +94,107 @@ async function readCsv(path: string, place: string): Promise<SeedFile> {
     })
   }
   const bytes = await readFile(path)
-  const [first = ''] = utf8Text(bytes, place).split(LINE_BREAK, 1)
+  const text = utf8Text(bytes, place)
+  const [first = ''] = text.split(/[\r\n]/, 1)
   if (first.trim() === '') {
     throw new ProjectError({ file: place, line: 1 }, 'the first line must name the columns')
   }
   const delimiter = delimiterOf(first)
   const header = first.split(delimiter).map((name) => name.trim().replace(/^"(.*)"$/, '$1'))
   const digest = createHash('sha256').update(bytes).digest('hex')
-  return { path, place, digest, delimiter, header }
+  return { text, place, digest, delimiter, header }
 }
 
-/** The first line of each record, beginning with the header; quoted fields may hold line breaks. */
-async function recordLines({ path, place }: SeedFile): Promise<number[]> {
-  const lines: number[] = []
-  let isQuoted = false
-  const text = utf8Text(await readFile(path), place)
-  for (const [index, line] of text.split(LINE_BREAK).entries()) {
-    if (!isQuoted && line !== '') lines.push(index + 1)
-    if (line.split('"').length % 2 === 0) isQuoted = !isQuoted
+/** A select of the seed's typed rows, from the table that `loadSeed` writes. */
+export function seedSql({ name, columns, types }: Seed): string {
+  const typed = columns.map((column) => {
+    const quoted = identifier(column.name)
+    return `cast(${quoted} as ${types[column.name] ?? ''}) as ${quoted}`
+  })
+  return `select ${typed.join(', ')} from ${textsOf(name)}`
+}
+
+function textsOf(seed: string): string {
+  return identifier(`texts_of_${seed}`)
+}
+
+const LONGEST = 2_000_000
+
+/**
+ * Writes the records of the file as text to a temporary table, each with its line in the column
+ * `csv_line`. An empty field is NULL, and so is a column that the file lacks.
+ *
+ * @throws UsageError with the line of a broken record.
+ */
+async function writeTexts(db: Database, { name, csv, columns }: Seed): Promise<string> {
+  const { text, delimiter, place: file, header } = csv
+  const rows = recordsOf(text, delimiter, file).slice(1)
+  for (const { line, fields } of rows) {
+    if (fields.reduce((sum, { length }) => sum + length, 0) > LONGEST) {
+      throw new ProjectError({ file, line }, `the line is longer than ${digits(LONGEST)} bytes`, {
+        hint: 'Shorten it, or close a double quote that is open.',
+      })
+    }
+    if (fields.length === header.length) continue
+    throw new ProjectError({ file, line }, ...wrongFields(fields.length, header.length, delimiter))
   }
-  return lines
-}
-
-/** A select of the seed's typed rows; a column that the file lacks is NULL. */
-export function seedSql(seed: Seed): string {
-  const { csv, types } = seed
-  const expressions = [...csv.header.map(identifier), ...absent(seed, (name) => types[name] ?? '')]
-  return readSql('rows', csv, types, { expressions: expressions.join(', ') })
-}
-
-/** SQL for the columns that the file lacks. */
-function absent({ csv, columns }: Seed, typeOf: (name: string) => string): string[] {
-  return columns
-    .filter(({ name }) => !csv.header.includes(name))
-    .map(({ name }) => `cast(null as ${typeOf(name)}) as ${identifier(name)}`)
+  const table = textsOf(name)
+  const texts = columns.map((column) => `${identifier(column.name)} varchar`)
+  await db.run(`create or replace temp table ${table} (csv_line bigint, ${texts.join(', ')})`)
+  const cellsOf = (fields: readonly string[]) =>
+    Object.fromEntries<string | null>(header.map((each, at) => [each, fields[at] || null]))
+  const records = rows.map(({ line, fields }) => ({ csv_line: line, ...cellsOf(fields) }))
+  await insertRows(db, table, records)
+  return table
 }
 
 /**
- * The lines of the records that a statement selects. In the statement, `{{ texts }}`
- * is a relation of the records as text, numbered in the column `record`; a column that
- * the file lacks is NULL. The statement selects `record`.
+ * The lines of the records that a statement selects. In the statement, `{{ texts }}` is a table of
+ * the records as text; a column that the file lacks is NULL. The statement selects `csv_line`.
  */
 export async function seedLines(db: Database, seed: Seed, sql: string): Promise<number[]> {
-  const columns = ['*', ...absent(seed, () => 'varchar')].join(', ')
-  const texts = `select ${columns} from (${readSql('texts', seed.csv, {}, {})})`
-  const rows = z.array(recordRow).parse(await db.rows(fill(sql, { texts })))
-  const lines = await recordLines(seed.csv)
-  return rows.map(({ record }) => lines[record] ?? 1)
+  const texts = await writeTexts(db, seed)
+  return lineRows.parse(await db.rows(fill(sql, { texts }))).map(({ csv_line: line }) => line)
 }
 
-/** Why DuckDB rejects the file, with the line; undefined if its contents are not the cause. */
-export async function explainSeed(db: Database, seed: Seed): Promise<ProjectError | undefined> {
-  const { csv, types } = seed
-  const sql = readSql('rows', csv, types, { expressions: '*' })
-  await db.run(`from (${sql.replace(/\)$/, ', store_rejects = true)')})`)
-  const row = await first(db, 'rejects', {}, rejectRow)
-  if (row === undefined) return undefined
-  return new ProjectError(
-    { file: csv.place, line: await lineAt(csv, row.position) },
-    ...problemOf(row, seed),
-  )
-}
+const lineRow = z.object({ csv_line: z.coerce.number() })
+const lineRows = z.array(lineRow)
+const wrongRows = z.array(lineRow.extend({ value: z.string().nullable() }))
 
-type Problem = readonly [problem: string, next?: { readonly hint: string }]
-
-function problemOf(
-  { type, message, column_name: column }: z.output<typeof rejectRow>,
-  { csv, types }: Seed,
-): Problem {
-  const seedType = types[column ?? '']
-  const [, value] = /Could not convert string "(.*)" to '/s.exec(message) ?? []
-  if (type === 'CAST' && seedType !== undefined && value !== undefined) {
-    return wrongValue(column ?? '', value, seedType)
-  }
-  if (type === 'UNQUOTED VALUE' || message.includes('unterminated quote')) {
-    const hint = 'Quote the whole field, and write a double quote in it twice.'
-    return ['a double quote is not closed, or text follows it', { hint }]
-  }
-  const [, most] = /^Maximum line size of (\d+) bytes exceeded/.exec(message) ?? []
-  if (most !== undefined) {
-    const hint = 'Shorten it, or close a double quote that is open.'
-    return [`the line is longer than ${digits(Number(most))} bytes`, { hint }]
-  }
-  const [, fields] = /Found: (\d+)/.exec(message) ?? []
-  if (fields === undefined) return [message]
-  return wrongFields(Number(fields), csv.header.length, csv.delimiter)
-}
+type Problem = readonly [problem: string, next: { readonly hint: string }]
 
 /**
- * Rejects what DuckDB accepts and the yml forbids: a number that would be rounded, is infinite or
- * below the `minimum` of its column, an empty value, and a key that occurs on two lines.
+ * Writes the table that `seedSql` reads. Rejects a value that is not of the type of its column, a
+ * number that would be rounded, is infinite or below the `minimum` of its column, an empty value,
+ * and a key that occurs on two lines.
  *
- * @throws ProjectError with the line.
+ * @throws UsageError with the line.
  */
-export async function verifySeed(db: Database, seed: Seed): Promise<void> {
+export async function loadSeed(db: Database, seed: Seed): Promise<void> {
   const { csv, types } = seed
-  const texts = readSql('texts', csv, {}, {})
-  const refuse = async <S extends z.ZodType<{ readonly record: number }>>(
+  const texts = await writeTexts(db, seed)
+  const refuse = async (
     name: string,
     values: Readonly<Record<string, string>>,
-    shape: S,
-    explain: (row: z.output<S>, lineOf: (record: number) => number) => Problem,
+    explain: (value: string) => Problem,
   ): Promise<void> => {
-    const row = await first(db, name, { texts, ...values }, shape)
+    const sql = fill(statement(`seeds/${name}`), { texts, ...values })
+    const [row] = wrongRows.parse(await db.rows(sql))
     if (row === undefined) return
-    const lines = await recordLines(csv)
-    const lineOf = (record: number): number => lines[record] ?? 1
-    const place = { file: csv.place, line: lineOf(row.record) }
-    throw new ProjectError(place, ...explain(row, lineOf))
+    throw new ProjectError({ file: csv.place, line: row.csv_line }, ...explain(row.value ?? ''))
   }
 
   for (const { name, meta } of seed.columns) {
-    const type = types[name]
-    if (type === undefined || type === 'varchar' || type === 'boolean') continue
-    if (!csv.header.includes(name)) continue
-    const values = { column: identifier(name), type }
-    await refuse(NOT_OF_TYPE[type], values, valueRow, ({ value }) => wrongValue(name, value, type))
+    const type = types[name] ?? 'varchar'
+    const column = identifier(name)
+    const [what, hint, isRight] = TYPES[type]
+    await refuse('not_of_type', { column, is_right: isRight(column) }, (value) => [
+      `column '${name}': '${value}' is not a ${what}`,
+      { hint },
+    ])
     const { minimum } = meta
     if (typeof minimum !== 'number') continue
-    await refuse('below', { ...values, minimum: String(minimum) }, valueRow, ({ value }) => [
+    await refuse('below', { column, type, minimum: String(minimum) }, (value) => [
       `column '${name}': '${value}' is below ${minimum}`,
       { hint: `Write a number of ${minimum} or more.` },
     ])
@@ -227,25 +207,17 @@ export async function verifySeed(db: Database, seed: Seed): Promise<void> {
     )
     // a test of one column ignores NULL
     const isKey = test.column === null ? 'true' : `${identifier(test.column)} is not null`
-    const values = { key: `[${key.join(', ')}]`, is_key: isKey }
-    await refuse('twice', values, twiceRow, ({ key, first }, lineOf) => {
-      const shown = key.map((value) => value ?? 'NULL').join(', ')
-      const used = `the key (${names.join(', ')}) = (${shown}) is already used on line ${lineOf(first)}`
-      return [used, { hint: 'Remove one of the two lines.' }]
-    })
+    await refuse('twice', { key: key.join(', '), is_key: isKey }, (value) => [
+      `the key (${names.join(', ')}) = ${value}`,
+      { hint: 'Remove one of the two lines.' },
+    ])
   }
   for (const column of requiredColumns(seed.tests)) {
-    await refuse('empty', { column: identifier(column) }, recordRow, () => [
+    await refuse('empty', { column: identifier(column) }, () => [
       `column '${column}' is empty`,
       { hint: 'Every line needs a value in this column.' },
     ])
   }
-}
-
-const NOT_OF_TYPE = {
-  bigint: 'not_whole',
-  double: 'not_finite',
-  date: 'not_finite',
 }
 
 /** The columns that need a value in every line. */
@@ -255,64 +227,30 @@ function requiredColumns(tests: readonly GenericTest[]): string[] {
   )
 }
 
-const whole = z.coerce.number()
-const rejectRow = z.object({
-  position: whole,
-  type: z.string(),
-  column_name: z.string().nullable(),
-  message: z.string(),
-})
-const recordRow = z.object({ record: whole })
-const valueRow = z.object({ record: whole, value: z.string() })
-const twiceRow = z
-  .object({ key: z.array(z.string().nullable()), first: whole, second: whole })
-  .transform(({ second: record, ...row }) => ({ ...row, record }))
-
-/** The first row that a statement in `sql/seeds` finds. */
-async function first<S extends z.ZodType>(
-  db: Database,
-  name: string,
-  values: Readonly<Record<string, string>>,
-  shape: S,
-): Promise<z.output<S> | undefined> {
-  return z.array(shape).parse(await db.rows(fill(statement(`seeds/${name}`), values)))[0]
-}
-
-/** A column without a type is read as text. */
-function readSql(
-  name: 'rows' | 'texts',
-  { path, delimiter, header }: SeedFile,
-  types: Readonly<Record<string, SeedType>>,
-  values: Readonly<Record<string, string>>,
-): string {
-  const columns = header.map(
-    (column) => `${literal(column)}: ${literal(types[column] ?? 'varchar')}`,
-  )
-  return fill(statement(`seeds/${name}`), {
-    path: literal(path),
-    delimiter: literal(delimiter),
-    columns: `{${columns.join(', ')}}`,
-    ...values,
-  }).trim()
-}
-
-const EXPECTED: Readonly<Record<SeedType, readonly [what: string, hint: string]>> = {
-  varchar: ['text', 'Write text.'],
-  bigint: ['whole number', 'Write only digits, such as 1200.'],
-  double: ['number', 'Write it with a decimal point, such as 1200.50.'],
-  date: ['date', 'Write YYYY-MM-DD, such as 2026-01-31.'],
-  boolean: ['boolean', 'Write true or false.'],
-}
-
-function wrongValue(column: string, value: string, type: SeedType): Problem {
-  const [what, hint] = EXPECTED[type]
-  return [`column '${column}': '${value}' is not a ${what}`, { hint }]
-}
-
-/** The line, from 1, of the record at a byte; DuckDB's position includes empty lines before the record. */
-async function lineAt({ path }: SeedFile, position: number): Promise<number> {
-  const bytes = await readFile(path)
-  let start = position - 1
-  while (bytes[start] === 0x0a || bytes[start] === 0x0d) start++
-  return bytes.subarray(0, start).toString('latin1').split(LINE_BREAK).length
+/** The name of a type, how to write it, and whether a text is of it: a cast alone reads more. */
+const TYPES: Readonly<
+  Record<SeedType, readonly [what: string, hint: string, isRight: (column: string) => string]>
+> = {
+  varchar: ['text', 'Write text.', () => 'true'],
+  bigint: [
+    'whole number',
+    'Write only digits, such as 1200.',
+    (column) =>
+      String.raw`regexp_full_match(trim(${column}), '[+-]?\d+(\.0*)?') and try_cast(${column} as bigint) is not null`,
+  ],
+  double: [
+    'number',
+    'Write it with a decimal point, such as 1200.50.',
+    (column) => `isfinite(try_cast(${column} as double))`,
+  ],
+  date: [
+    'date',
+    'Write YYYY-MM-DD, such as 2026-01-31.',
+    (column) => `isfinite(try_cast(${column} as date))`,
+  ],
+  boolean: [
+    'boolean',
+    'Write true or false.',
+    (column) => `try_cast(${column} as boolean) is not null`,
+  ],
 }

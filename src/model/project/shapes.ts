@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { recordsOf } from '../../lib/csv.ts'
 
 /**
  * The shapes of the project's yml files: dbt's, in strict form (custom keys
@@ -196,10 +197,10 @@ export type Fixture = readonly z.output<typeof row>[]
 /** Parses a CSV text to maps; empty fields are NULL. */
 function mapsOf(rows: Written['rows']): Fixture {
   if (typeof rows !== 'string') return rows
-  const [header = [], ...records] = recordsOf(rows)
+  const [header, ...records] = recordsOf(rows, ',', 'rows of a unit test')
   const cellOf = (text: string | undefined) => (text === '' || text === undefined ? null : text)
-  return records.map((fields) =>
-    Object.fromEntries(header.map((name, index) => [name, cellOf(fields[index])])),
+  return records.map(({ fields }) =>
+    Object.fromEntries((header?.fields ?? []).map((name, at) => [name, cellOf(fields[at])])),
   )
 }
 
@@ -245,22 +246,6 @@ const unitTest = z.strictObject({
     })
     .default({ vars: {} }),
 })
-
-/** One field of a CSV text, quoted or not, and its end. */
-const FIELD = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|$)/g
-
-/** The records of a CSV text (RFC 4180), without empty lines. */
-function recordsOf(text: string): string[][] {
-  const records: string[][] = []
-  let isOpen = false
-  for (const [, quoted, bare = '', end] of text.matchAll(FIELD)) {
-    const field = quoted?.replaceAll('""', '"') ?? bare
-    if (isOpen) records.at(-1)?.push(field)
-    else records.push([field])
-    isOpen = end === ','
-  }
-  return records.filter((record) => record.length > 1 || record[0] !== '')
-}
 
 /** Something outside of the project that reads its models, such as a report. */
 const exposure = z.strictObject({

@@ -72,8 +72,7 @@ export type SnapshotRule = Readonly<
 
 /** The file of a seed: the project's, or the user's instead. */
 export interface SeedFile {
-  /** Absolute. */
-  readonly path: string
+  readonly text: string
   /** The name of the file in errors. */
   readonly place: string
   /** SHA-256 of its bytes, hex. */
