@@ -9,7 +9,7 @@ import { writeArtifacts } from '../artifacts/write.ts'
 import { failedChecks } from '../checks/run.ts'
 import { compileProject } from '../project/compile.ts'
 import { throwIfAny } from '../project/errors.ts'
-import type { RunningBuild, BuildOptions, Outcome, BuildPlan, NodePlan } from '../shared/context.ts'
+import type { RunningBuild, BuildOptions, Outcome, NodePlan } from '../shared/context.ts'
 import type { Contents } from '../shared/meta.ts'
 import { planBuild, refreshed } from './build-plan.ts'
 import { executePlan, snapshotsOf, type ExecutedPlan } from './execute.ts'
@@ -46,11 +46,21 @@ export async function planOfBuild(options: BuildOptions): Promise<readonly Plann
  * selection with nothing published yet, ProjectError. The published file is then untouched.
  */
 export async function buildAndPublish(options: BuildOptions): Promise<BuildResult> {
-  const { target, now, emit } = options
-  const startedAt = now()
+  const { target, tempDirectory } = options
   await mkdir(dirname(target), { recursive: true })
-  await mkdir(options.tempDirectory, { recursive: true })
+  await mkdir(tempDirectory, { recursive: true })
   await removeTemporariesOf(target)
+  try {
+    return await planAndBuild(options)
+  } finally {
+    // what was neither published nor kept; if this fails, the next build does it
+    await removeTemporariesOf(target).catch(() => undefined)
+  }
+}
+
+async function planAndBuild(options: BuildOptions): Promise<BuildResult> {
+  const { target, now, emit, signal } = options
+  const startedAt = now()
   const outcomes = new Map<string, Outcome>()
   const build: RunningBuild = {
     ...options,
@@ -60,11 +70,17 @@ export async function buildAndPublish(options: BuildOptions): Promise<BuildResul
       outcomes.set(`${outcome.kind} ${outcome.name}`, all)
     },
   }
-  const { plan, previous } = await openAndPlan(build)
+  const compiled = compileProject(options.project, options)
+  const previous = await openPrevious(build, snapshotsOf(compiled.models))
+  const plan = await planBuild(build, compiled, previous)
   for (const [model, reason] of refreshed(plan)) emit({ type: 'model.refreshed', model, reason })
   const results = { startedAt, outcomes, freshness: NOTHING_CHECKED }
   try {
-    const { path, executed } = await buildFile(build, plan, previous)
+    const path = await beginFile(target, plan.isInNewFile, previous)
+    const executed = await executePlan(path, build, plan).catch((error: unknown) => {
+      if (error instanceof AppError) throwIfAny([error])
+      throw error
+    })
     const { contents, relations, models, checks, freshness, failures, examples } = executed
     results.freshness = freshness
     if (executed.hasFailed) {
@@ -72,12 +88,13 @@ export async function buildAndPublish(options: BuildOptions): Promise<BuildResul
       const problems = [...failures, ...failedChecks(checks, examples, kept)]
       throwIfAny(problems, kept, canRetry(kept, options))
     }
-    await publish(path, contents, build, plan, previous)
+    await publish(path, contents, build, plan.isInNewFile, previous)
     await forgetFailed(options.failedFile)
-    await writeArtifacts(build, plan.compiled, { ...results, relations })
+    await writeArtifacts(build, compiled, { ...results, relations })
     return { models, checks, freshness }
   } catch (error) {
-    await writeArtifacts(build, plan.compiled, results)
+    await writeArtifacts(build, compiled, results)
+    signal?.throwIfAborted()
     throw error
   }
 }
@@ -89,37 +106,6 @@ function canRetry(kept: string | undefined, { asOf, spark }: BuildOptions): bool
 
 const NOTHING_CHECKED: ExecutedPlan['freshness'] = []
 
-/** Opens the file that the build continues from, and plans the build. */
-async function openAndPlan(
-  build: RunningBuild,
-): Promise<{ plan: BuildPlan; previous: PreviousWarehouse }> {
-  const compiled = compileProject(build.project, build)
-  const previous = await openPrevious(build, snapshotsOf(compiled.models))
-  try {
-    return { plan: await planBuild(build, compiled, previous), previous }
-  } catch (error) {
-    if (previous.path !== null) await removeDatabase(previous.path)
-    throw error
-  }
-}
-
-/** Executes the plan in a new file, which is removed after an error. */
-async function buildFile(
-  build: RunningBuild,
-  plan: BuildPlan,
-  previous: PreviousWarehouse,
-): Promise<{ path: string; executed: ExecutedPlan }> {
-  const path = await beginFile(build.target, plan.isInNewFile, previous)
-  try {
-    return { path, executed: await executePlan(path, build, plan) }
-  } catch (error) {
-    await removeDatabase(path)
-    build.signal?.throwIfAborted()
-    if (error instanceof AppError) throwIfAny([error])
-    throw error
-  }
-}
-
 /** The path of the new file: the copy of the published file, unless nothing in it can be reused. */
 async function beginFile(
   target: string,
@@ -127,7 +113,7 @@ async function beginFile(
   { path, state }: PreviousWarehouse,
 ): Promise<string> {
   if (isInNewFile) {
-    if (path !== null) await removeDatabase(path) // the disk needs room for two files, not three
+    if (path !== null) await removeFile(path) // the disk needs room for two files, not three
     return temporaryPath(target)
   }
   if (path !== null) return path
@@ -139,41 +125,34 @@ async function beginFile(
 }
 
 /**
- * Replaces the published file with the finished one at `path`, which is removed instead if it is a
- * copy of the published file whose content and `meta` are still the same.
+ * Replaces the published file with the finished one at `path`, unless that is a copy of the
+ * published file whose content and `meta` are still the same.
  */
 async function publish(
   path: string,
   contents: Contents,
   build: RunningBuild,
-  { isInNewFile }: BuildPlan,
+  isInNewFile: boolean,
   { published }: PreviousWarehouse,
 ): Promise<void> {
-  const { target, runId, asOf, keep, warn, now, emit, signal, fullRefresh } = build
+  const { target, runId, asOf, keep, warn, now, emit, fullRefresh } = build
   const isSame = published?.content === contents.content && published.meta === contents.meta
-  try {
-    if (!isInNewFile && !fullRefresh && isSame && (await canBeOpened(target))) {
-      await removeDatabase(path)
-      emit({ type: 'warehouse.unchanged', path: target })
-      return
-    }
-    await openOnce(path)
-    const bytes = await publishFile(path, {
-      target,
-      runId,
-      builtAt: new Date(now()).toISOString(),
-      asOf: asOf === null ? null : new Date(asOf).toISOString(),
-      ...contents,
-      present: published,
-      keep,
-      warn,
-    })
-    emit({ type: 'warehouse.published', path: target, bytes })
-  } catch (error) {
-    await removeDatabase(path)
-    signal?.throwIfAborted()
-    throw error
+  if (!isInNewFile && !fullRefresh && isSame && (await canBeOpened(target))) {
+    emit({ type: 'warehouse.unchanged', path: target })
+    return
   }
+  await openOnce(path)
+  const bytes = await publishFile(path, {
+    target,
+    runId,
+    builtAt: new Date(now()).toISOString(),
+    asOf: asOf === null ? null : new Date(asOf).toISOString(),
+    ...contents,
+    present: published,
+    keep,
+    warn,
+  })
+  emit({ type: 'warehouse.published', path: target, bytes })
 }
 
 /** False while another program has the file open for writing. */
@@ -188,10 +167,4 @@ function canBeOpened(path: string): Promise<boolean> {
 async function openOnce(path: string): Promise<void> {
   await using db = await Database.open(path, { readOnly: true })
   await db.rows('select count(*) from meta.columns')
-}
-
-/** Removes a DuckDB file that is not published, and its log. */
-async function removeDatabase(path: string): Promise<void> {
-  await removeFile(path)
-  await removeFile(`${path}.wal`)
 }

@@ -175,23 +175,21 @@ export async function keepFailed(
   temporary: string,
   { failedFile, runId, emit }: Pick<BuildOptions, 'failedFile' | 'runId' | 'emit'>,
 ): Promise<string | undefined> {
+  if (failedFile === undefined) return undefined
+  const { path, sources } = failedFile
   try {
-    if (failedFile !== undefined) {
-      const { path, sources } = failedFile
-      await forgetFailed(failedFile)
-      await mkdir(dirname(path), { recursive: true })
-      await makeReadOnly(temporary)
-      const record = { run_id: runId, sources, sha256: await sha256OfFile(temporary) }
-      await writeAtomic(recordOf(failedFile), `${JSON.stringify(record)}\n`)
-      await rename(temporary, path)
-      return path
-    }
+    await forgetFailed(failedFile)
+    await mkdir(dirname(path), { recursive: true })
+    await makeReadOnly(temporary)
+    const record = { run_id: runId, sources, sha256: await sha256OfFile(temporary) }
+    await writeAtomic(recordOf(failedFile), `${JSON.stringify(record)}\n`)
+    await rename(temporary, path)
+    return path
   } catch (error) {
     const message = `the failed file could not be kept: ${messageOf(error)}`
     emit({ type: 'warning', message })
+    return undefined
   }
-  await removeFile(temporary).catch(() => undefined) // the next build removes it
-  return undefined
 }
 
 /** Removes the failed file and its record, as after a published build. */
@@ -220,7 +218,6 @@ async function openFailed(failedFile: BuildOptions['failedFile'], target: string
     throw refusal(`${path} cannot be read: ${messageOf(error)}`)
   })
   if (copied.sha256 === record.sha256) return copied.path
-  await removeFile(copied.path)
   throw refusal(
     `${path} is not the file that run ${runId} left: its SHA-256 is not the recorded one`,
   )
