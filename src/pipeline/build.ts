@@ -83,17 +83,21 @@ const COMPLETE: StageResult = { exitCode: ExitCode.complete, problems: [] }
 /** Raw → base → models → published warehouse. Needs no network. */
 export async function build(context: RunContext, choice: BuildChoice): Promise<StageResult> {
   const { dataFolder } = context.config
+  const { asOf } = choice
   await refuseSelectionOnPast(dataFolder, choice)
-  refuseFuture(choice.asOf, context.world.now())
+  refuseFuture(asOf, context.world.now())
   const lost = await reconcileLedgers(context)
-  if (choice.asOf === undefined) await landHooks(context)
+  if (asOf === undefined) await landHooks(context)
   const orgIds = requireOrganisations(context, await knownOrganisations(dataFolder))
-  if (choice.asOf !== undefined) {
-    await buildPast(context, orgIds, choice, choice.asOf)
-    return downgradeToPartial(lost, COMPLETE)
-  }
-  const ready = await normalizeAndRead(context)
-  return buildIfLanded(context, orgIds, choice, { ...ready, missing: lost + ready.missing })
+  if (asOf === undefined) return normalizeAndBuild(context, orgIds, choice, lost)
+  const past = await dataAsOf(dataFolder, orgIds, asOf)
+  await rm(past.baseIn, { recursive: true, force: true })
+  const outcome = await normalizeAndBuild(context, orgIds, choice, lost, past)
+  const when = new Date(asOf).toISOString()
+  warner(context.world)(
+    `the warehouse is published as it was known at ${when}; the next build without --as-of returns to the latest data`,
+  )
+  return outcome
 }
 
 /** @throws UsageError if only some models are selected after a rollback or a build of the past. */
@@ -110,35 +114,21 @@ function refuseFuture(asOf: number | undefined, now: number): void {
   })
 }
 
-async function buildIfLanded(
+/** `lost`: how many days are missing already. @throws UsageError if no day has ever landed. */
+async function normalizeAndBuild(
   context: RunContext,
   orgIds: readonly string[],
   choice: BuildChoice,
-  { missing, project }: Awaited<ReturnType<typeof normalizeAndRead>>,
+  lost: number,
+  pointInTime = latestData(context.config.dataFolder),
 ): Promise<StageResult> {
-  const outcome = downgradeToPartial(missing, COMPLETE)
-  if (!(await hasLanded(context.config.dataFolder, orgIds))) {
-    if (missing > 0) return outcome
-    throw nothingToBuild(context)
-  }
-  await buildWarehouse(context, project, orgIds, { ...choice, exitCode: outcome.exitCode })
+  const { missing, project } = await normalizeAndRead(context, pointInTime)
+  const outcome = downgradeToPartial(lost + missing, COMPLETE)
+  if (await hasLanded(pointInTime, orgIds)) {
+    const { exitCode } = outcome
+    await buildWarehouse(context, project, orgIds, { ...choice, exitCode }, pointInTime)
+  } else if (lost + missing === 0) throw nothingToBuild(context)
   return outcome
-}
-
-async function buildPast(
-  context: RunContext,
-  orgIds: readonly string[],
-  choice: BuildChoice,
-  asOf: number,
-): Promise<void> {
-  const pointInTime = await dataAsOf(context.config.dataFolder, orgIds, asOf)
-  await rm(pointInTime.baseIn, { recursive: true, force: true })
-  const { project } = await normalizeAndRead(context, pointInTime)
-  await buildWarehouse(context, project, orgIds, choice, pointInTime)
-  const when = new Date(asOf).toISOString()
-  warner(context.world)(
-    `the warehouse is published as it was known at ${when}; the next build without --as-of returns to the latest data`,
-  )
 }
 
 /**
@@ -147,7 +137,7 @@ async function buildPast(
  */
 export async function normalizeAndRead(
   context: RunContext,
-  pointInTime: PointInTime = latestData(context.config.dataFolder),
+  pointInTime: PointInTime,
 ): Promise<{ missing: number; project: Project }> {
   const reading = readProject(context)
   await using engine = new BaseEngine(context.config.dataFolder)
@@ -369,9 +359,7 @@ export async function rebuild(context: RunContext, choice: BuildChoice): Promise
   })
   for (const made of [join('lake', 'base'), join('state', 'base')])
     await rm(join(dataFolder, made), { recursive: true, force: true })
-  const ready = await normalizeAndRead(context)
-  const all = { ...ready, missing: missing + ready.missing }
-  return buildIfLanded(context, orgIds, { ...choice, fullRefresh: true }, all)
+  return normalizeAndBuild(context, orgIds, { ...choice, fullRefresh: true }, missing)
 }
 
 /** Publishes an earlier file again: that of the run `to`, or the previous one. */

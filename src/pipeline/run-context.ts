@@ -7,7 +7,8 @@ import { loadProject } from '../model/project/project.ts'
 import type { Project } from '../model/project/types.ts'
 import { openLedger } from '../extract/open-ledger.ts'
 import { organisationsInLake } from '../lake/layout.ts'
-import { knownOrganisations, LedgerFile } from '../lake/ledger.ts'
+import { knownOrganisations } from '../lake/ledger.ts'
+import type { PointInTime } from '../lake/point-in-time.ts'
 
 /** One invocation of the pipeline: what it works on, and with what. */
 export interface RunContext {
@@ -88,9 +89,12 @@ export async function reconcileLedgers(
 }
 
 /** Whether any day has landed, with rows or without: base and models are made of nothing else. */
-export async function hasLanded(dataFolder: string, orgIds: readonly string[]): Promise<boolean> {
+export async function hasLanded(
+  { ledgerOf }: PointInTime,
+  orgIds: readonly string[],
+): Promise<boolean> {
   for (const orgId of orgIds) {
-    const ledger = await LedgerFile.read(dataFolder, orgId)
+    const ledger = await ledgerOf(orgId)
     if ([...ledger.values()].some(({ file }) => file !== null)) return true
   }
   return false

@@ -1,6 +1,7 @@
 import { type RunContext, hasLanded, readProject } from './run-context.ts'
 import { buildWarehouse, type RunsSoFar } from './build.ts'
 import { knownOrganisations } from '../lake/ledger.ts'
+import { latestData } from '../lake/point-in-time.ts'
 import type { Project } from '../model/project/types.ts'
 import { exportMarts, reportMarts } from './serve.ts'
 import type { SyncOutcome } from './outcome.ts'
@@ -19,7 +20,7 @@ export async function run(
   const { config, world } = context
   if (!outcome.hasNews || world.signal.aborted) return deferredIfStopped(context, outcome)
   const orgIds = await knownOrganisations(config.dataFolder)
-  if (!(await hasLanded(config.dataFolder, orgIds))) return outcome
+  if (!(await hasLanded(latestData(config.dataFolder), orgIds))) return outcome
   const project = await (reading ?? readProject(context))
   await buildWarehouse(context, project, orgIds, { runs, exitCode: outcome.exitCode })
   for (const target of config.exports) await exportMarts(context, target)
