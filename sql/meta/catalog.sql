@@ -1,9 +1,9 @@
--- Every column of every table and view, with the comments of both.
+-- Every table and view, with its columns and the comments of both.
 with relations as (
     select
         schema_name,
         table_name as relation,
-        'BASE TABLE' as kind,
+        'table' as kind,
         comment
     from duckdb_tables()
     where database_name = current_database() and not internal
@@ -11,7 +11,7 @@ with relations as (
     select
         schema_name,
         view_name as relation,
-        'VIEW' as kind,
+        'view' as kind,
         comment
     from duckdb_views()
     where database_name = current_database() and not internal
@@ -19,16 +19,22 @@ with relations as (
 
 select
     relations.schema_name as schema,
-    relations.relation,
+    relations.relation as name,
     relations.kind,
-    relations.comment as relation_comment,
-    columns.column_name as name,
-    columns.data_type as type,
-    columns.column_index as index,
-    columns.comment
+    relations.comment,
+    list(
+        {
+            name: columns.column_name,
+            type: columns.data_type,
+            index: columns.column_index,
+            comment: columns.comment
+        }
+        order by columns.column_index
+    ) as columns
 from relations
 inner join duckdb_columns() as columns
     on columns.schema_name = relations.schema_name
     and columns.table_name = relations.relation
 where columns.database_name = current_database()
-order by 1, 2, 7
+group by all
+order by all

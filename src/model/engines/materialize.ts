@@ -35,7 +35,8 @@ export interface BuiltModels {
 }
 
 /**
- * Creates, updates or reuses a model's table or view as planned, and verifies its columns.
+ * Creates, updates or reuses a model's table or view as planned, and verifies its columns. `took`:
+ * the time of another engine that computed its rows, in milliseconds.
  *
  * @throws StatementError if DuckDB refuses the model, ProjectError if its columns differ from
  * its yml, ChecksFailedError if a double is not finite.
@@ -43,6 +44,7 @@ export interface BuiltModels {
 export async function materialize(
   context: BuildContext,
   { node, action }: NodePlan,
+  took?: number,
 ): Promise<BuiltModel> {
   const { db, now, emit, report } = context
   const { name } = node
@@ -55,14 +57,15 @@ export async function materialize(
     }
     const rows =
       kindOf(node) === 'table' ? await numberOf(db, `select count(*) from ${node.relation}`) : null
-    const durationMs = action === 'reuse' ? 0 : now() - startedAt
+    const durationMs = took ?? (action === 'reuse' ? 0 : now() - startedAt)
     const built = { rows, ...(intervals === undefined ? {} : { intervals }), durationMs }
     emit({ type: 'model.built', model: name, ...built })
     report({ kind: 'model', name, status: 'success', startedAt: now() - durationMs, durationMs })
     return { name, ...built }
   } catch (error) {
-    const [durationMs, message] = [now() - startedAt, messageOf(error)]
-    report({ kind: 'model', name, status: 'error', startedAt, durationMs, message })
+    const durationMs = took ?? now() - startedAt
+    const outcome = { kind: 'model', name, startedAt: now() - durationMs, durationMs } as const
+    report({ ...outcome, status: 'error', message: messageOf(error) })
     throw error
   }
 }

@@ -301,26 +301,16 @@ async function makeModel(
   { ms: durationMs, error }: NodeLine,
 ): Promise<BuiltModel> {
   const { node, action } = planned
-  const { emit, report, now, db } = context
+  const { report, now, db } = context
   if (error !== undefined) {
     const refused = new StatementError(`${node.file}: model '${node.name}': ${error}`)
     const outcome = { kind: 'model', name: node.name, status: 'error', durationMs } as const
     report({ ...outcome, startedAt: now() - durationMs, message: refused.message })
     throw refused
   }
-  const own: BuildContext = {
-    ...context,
-    emit: (event) => {
-      emit(event.type === 'model.built' ? { ...event, durationMs } : event)
-    },
-    report: (outcome) => {
-      report({ ...outcome, startedAt: now() - durationMs, durationMs })
-    },
-  }
   const sql = kindOf(node) === 'view' ? node.sql : await rowsSql(db, node, folder)
   const increment = action === 'update' ? { preHooks: [], sql } : null
-  const built = await materialize(own, { ...planned, node: { ...node, sql, increment } })
-  return { ...built, durationMs }
+  return materialize(context, { ...planned, node: { ...node, sql, increment } }, durationMs)
 }
 
 async function rowsSql(db: Database, { relation, name }: ModelNode, folder: string) {

@@ -1,30 +1,30 @@
 import { z } from 'zod'
 import { identifier, literal, type Database } from '../../lib/duckdb.ts'
-import { grouped } from '../../lib/grouped.ts'
 import { statement } from '../../lib/package.ts'
 import { kindOf, type ModelNode } from '../project/types.ts'
-
-export interface Relation {
-  readonly kind: 'table' | 'view'
-  readonly sql: string
-  /** Its comments and those of its columns, as one text to compare. */
-  readonly description: string
-  readonly comment: string | null
-  readonly columns: z.output<typeof catalogRows>
-}
 
 const catalogRows = z.array(
   z.object({
     schema: z.string(),
-    relation: z.string(),
-    kind: z.enum(['BASE TABLE', 'VIEW']),
-    relation_comment: z.string().nullable(),
     name: z.string(),
-    type: z.string(),
-    index: z.number(),
+    kind: z.enum(['table', 'view']),
     comment: z.string().nullable(),
+    columns: z.array(
+      z.object({
+        name: z.string(),
+        type: z.string(),
+        index: z.number(),
+        comment: z.string().nullable(),
+      }),
+    ),
   }),
 )
+
+export interface Relation extends Omit<z.output<typeof catalogRows>[number], 'schema' | 'name'> {
+  readonly sql: string
+  /** Its comments and those of its columns, as one text to compare. */
+  readonly description: string
+}
 
 /** By `schema.name`. */
 export type Relations = ReadonlyMap<string, Relation>
@@ -42,18 +42,13 @@ export async function createSchemas(
 /** Returns the tables and views of the database in use. */
 export async function relationsIn(db: Database): Promise<Relations> {
   const rows = catalogRows.parse(await db.rows(statement('meta/catalog')))
-  const relations = new Map<string, Relation>()
-  for (const [name, columns] of grouped(rows, (row) => `${row.schema}.${row.relation}`)) {
-    const [{ schema, relation, kind, relation_comment: comment }] = columns
-    relations.set(name, {
-      kind: kind === 'VIEW' ? 'view' : 'table',
-      sql: `${identifier(schema)}.${identifier(relation)}`,
-      description: asText(comment, columns),
-      comment,
-      columns,
-    })
-  }
-  return relations
+  return new Map(
+    rows.map(({ schema, name, ...relation }) => {
+      const sql = `${identifier(schema)}.${identifier(name)}`
+      const description = asText(relation.comment, relation.columns)
+      return [`${schema}.${name}`, { ...relation, sql, description }]
+    }),
+  )
 }
 
 /** The comments by the model's yml, in the form of `Relation.description`. */
