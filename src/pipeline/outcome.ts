@@ -20,75 +20,61 @@ export interface SyncOutcome extends StageResult {
 
 /**
  * The outcome of a run over these organisations, in the order of the configuration; if there are
- * several, also what failed of each.
+ * several, also what failed of each. The most telling problem decides the exit code: a refused key
+ * before a deferral before failed days.
  */
 export function outcomeOf(
   results: readonly OrganisationResult[],
 ): SyncOutcome & { readonly failures: readonly EventOf<'organisation.failed'>[] } {
-  const stops = results.flatMap(({ stoppedBy }) => (stoppedBy === null ? [] : [stoppedBy]))
-  const hasNews = results.some((result) => {
-    const { landed, failed, stoppedBy, unreachable, crashedBy } = result
-    const isComplete = stoppedBy === null && unreachable === null && crashedBy === undefined
-    return landed > 0 || (failed === 0 && isComplete)
-  })
-  const missing = results.reduce((sum, result) => sum + result.missing, 0)
   const isAlone = results.length === 1
+  const problems = results
+    .flatMap((result) => {
+      const problem = problemOf(result, isAlone)
+      if (problem === undefined || isAlone) return problem ?? []
+      return new ErrorOfOne(result.name, problem)
+    })
+    .toSorted((a, b) => weightOf(a) - weightOf(b))
+  const hasNews = results.some(
+    (result) => result.landed > 0 || (result.failed === 0 && problemOf(result) === undefined),
+  )
+  const missing = results.reduce((sum, result) => sum + result.missing, 0)
+  const isShort = problems.length > 0 || results.some(({ failed }) => failed > 0)
+  const worst = problems.find(({ exitCode }) => BY_WEIGHT.includes(exitCode))
   const outcome = downgradeToPartial(missing, {
     results,
     hasNews,
-    exitCode: exitCodeOf(results, stops),
-    problems: isAlone
-      ? results.flatMap((result) => problemsOf(result, isAlone))
-      : problemsOfMany(results),
+    exitCode: worst?.exitCode ?? (isShort ? ExitCode.partial : ExitCode.complete),
+    problems: firstOf(problems),
   })
   return { ...outcome, failures: isAlone ? [] : results.flatMap(failureOf) }
 }
 
-/** The most telling exit code: a refused key before a deferral before failed days. */
-function exitCodeOf(results: readonly OrganisationResult[], stops: readonly AppError[]): ExitCode {
-  const first = BY_WEIGHT.find((code) => stops.some((stop) => stop.exitCode === code))
-  if (first !== undefined) return first
-  const isShort = results.some(
-    ({ failed, unreachable, crashedBy }) =>
-      failed > 0 || unreachable !== null || crashedBy !== undefined,
-  )
-  return isShort ? ExitCode.partial : ExitCode.complete
-}
-
 const BY_WEIGHT: readonly ExitCode[] = [ExitCode.credential, ExitCode.usage, ExitCode.deferred]
+
+function weightOf({ exitCode }: AppError): number {
+  const weight = BY_WEIGHT.indexOf(exitCode)
+  return weight < 0 ? BY_WEIGHT.length : weight
+}
 
 const KEPT = 'What has landed is kept; the next run continues from there.'
 
 /** Why an organisation did not finish; of failed days the record of each says why. */
-function problemsOf(result: OrganisationResult, isAlone = false): AppError[] {
+function problemOf(result: OrganisationResult, isAlone = false): AppError | undefined {
   const { stoppedBy, unreachable, crashedBy } = result
   if (stoppedBy instanceof DeferredError)
-    return [new DeferredError(stoppedBy.message, { hint: KEPT, cause: stoppedBy })]
-  if (stoppedBy !== null) return [stoppedBy]
-  if (unreachable !== null) return [unreachableError(unreachable, isAlone)]
-  return crashedBy === undefined
-    ? []
-    : [new PartialError(messageOf(crashedBy), { cause: crashedBy })]
+    return new DeferredError(stoppedBy.message, { hint: KEPT, cause: stoppedBy })
+  if (stoppedBy !== null) return stoppedBy
+  if (unreachable !== null) return unreachableError(unreachable, isAlone)
+  return crashedBy && new PartialError(messageOf(crashedBy), { cause: crashedBy })
 }
 
 const NAMED = 10
 
-/** The problems by weight, each with its organisation's name, in the order of the configuration. */
-function problemsOfMany(results: readonly OrganisationResult[]): Error[] {
-  const all = results.flatMap((result) =>
-    problemsOf(result).map((error) => new ErrorOfOne(result.name, error)),
-  )
-  const weightOf = ({ exitCode }: AppError): number => {
-    const weight = BY_WEIGHT.indexOf(exitCode)
-    return weight < 0 ? BY_WEIGHT.length : weight
-  }
-  const sorted = all.toSorted((a, b) => weightOf(a) - weightOf(b))
-  const more = sorted.length - NAMED
-  if (more <= 0) return sorted
-  return [
-    ...sorted.slice(0, NAMED),
-    new PartialError(`and ${more} more ${more === 1 ? 'organisation' : 'organisations'}`),
-  ]
+function firstOf(problems: readonly AppError[]): readonly AppError[] {
+  const more = problems.length - NAMED
+  if (more <= 0) return problems
+  const rest = new PartialError(`and ${more} more ${more === 1 ? 'organisation' : 'organisations'}`)
+  return [...problems.slice(0, NAMED), rest]
 }
 
 class ErrorOfOne extends AppError {
@@ -103,7 +89,7 @@ class ErrorOfOne extends AppError {
 
 function failureOf(result: OrganisationResult): EventOf<'organisation.failed'>[] {
   const { name, orgId, failed } = result
-  const [problem] = problemsOf(result)
+  const problem = problemOf(result)
   if (problem === undefined && failed === 0) return []
   const error = problem?.message ?? (failed === 1 ? '1 day failed' : `${failed} days failed`)
   const exitCode = problem?.exitCode ?? ExitCode.partial
