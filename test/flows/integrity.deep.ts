@@ -7,16 +7,17 @@ import { command } from '../support/command.ts'
 import { temporaryFolder } from '../support/helpers.ts'
 import { martsOf, MS_PER_DAY, publishedNight } from './published.ts'
 
+async function runQuery(data: string, sql: string): Promise<Row[]> {
+  await using database = await Database.open(join(data, 'warehouse.duckdb'), { readOnly: true })
+  return await database.rows(sql)
+}
+
 async function statusOf(data: string): Promise<Row[]> {
-  const database = await Database.open(join(data, 'warehouse.duckdb'), { readOnly: true })
-  try {
-    return await database.rows(
-      `select resource, cast(activity_date as varchar) as day from meta.intervals
-       where status = 'missing' order by all`,
-    )
-  } finally {
-    database.close()
-  }
+  return runQuery(
+    data,
+    `select resource, cast(activity_date as varchar) as day from meta.intervals
+     where status = 'missing' order by all`,
+  )
 }
 
 async function flipBitIn(folder: string): Promise<void> {
@@ -80,6 +81,15 @@ it('a build of the past refuses a raw file with a flipped bit, and publishes not
   expect(past.err).toContain('users 2026-01-22 of org_demo')
   expect(past.err).toContain('agent-warehouse rebuild moves damaged files to quarantine')
   expect(await martsOf(data)).toEqual(before)
+})
+
+it('a build of the past that lacks a raw file is recorded as partial, as it ends', async () => {
+  const { clock, data, work } = await publishedNight()
+  await rm(join(data, 'lake/raw/tools/org=org_demo/date=2026-01-23'), { recursive: true })
+  const past = await work('build', '--as-of', new Date(clock.now).toISOString().slice(0, 10))
+  expect(past, past.err).toMatchObject({ code: 3 })
+  const last = await runQuery(data, 'select status, exit_code from meta.runs order by started_at')
+  expect(last.at(-1)).toEqual({ status: 'partial', exit_code: '3' })
 })
 
 it('a missing key of redacted secrets is reported by the run that makes a new one, and not by the next', async () => {
