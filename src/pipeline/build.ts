@@ -92,12 +92,7 @@ export async function build(context: RunContext, choice: BuildChoice): Promise<S
   if (asOf === undefined) return normalizeAndBuild(context, orgIds, choice, lost)
   const past = await dataAsOf(dataFolder, orgIds, asOf)
   await rm(past.baseIn, { recursive: true, force: true })
-  const outcome = await normalizeAndBuild(context, orgIds, choice, lost, past)
-  const when = new Date(asOf).toISOString()
-  warner(context.world)(
-    `the warehouse is published as it was known at ${when}; the next build without --as-of returns to the latest data`,
-  )
-  return outcome
+  return normalizeAndBuild(context, orgIds, choice, lost, past)
 }
 
 /** @throws UsageError if only some models are selected after a rollback or a build of the past. */
@@ -127,8 +122,16 @@ async function normalizeAndBuild(
   if (await hasLanded(pointInTime, orgIds)) {
     const { exitCode } = outcome
     await buildWarehouse(context, project, orgIds, { ...choice, exitCode }, pointInTime)
+    if (pointInTime.asOf !== null) warnOfPast(context, pointInTime.asOf)
   } else if (lost + missing === 0) throw nothingToBuild(context)
   return outcome
+}
+
+function warnOfPast({ world }: RunContext, asOf: number): void {
+  const when = new Date(asOf).toISOString()
+  warner(world)(
+    `the warehouse is published as it was known at ${when}; the next build without --as-of returns to the latest data`,
+  )
 }
 
 /**
