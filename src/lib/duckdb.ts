@@ -25,6 +25,9 @@ function library(): typeof NodeApi {
 export type Cell =
   string | number | boolean | null | readonly Cell[] | { readonly [key: string]: Cell }
 
+/** A cell as it was read, exact; `String` spells it as DuckDB does. */
+export type Value = DuckDBValue
+
 export type Row = Readonly<Record<string, Cell>>
 
 interface OpenOptions {
@@ -44,11 +47,11 @@ interface OpenOptions {
 }
 
 /** A result with its column names in order, duplicates included. */
-export interface Table {
+export interface Table<Of = Cell> {
   readonly columns: readonly string[]
   /** DuckDB's name of each column's type, e.g. `BIGINT`. */
   readonly types: readonly string[]
-  readonly rows: readonly (readonly Cell[])[]
+  readonly rows: readonly (readonly Of[])[]
 }
 
 /**
@@ -121,6 +124,16 @@ export class Database {
       columns: reader.columnNames(),
       types: reader.columnTypes().map(String),
       rows: reader.getRowsJson(),
+    }
+  }
+
+  /** The same with exact values, which say what they are also within nested ones. */
+  async exactTable(sql: string): Promise<Table<Value>> {
+    const reader = await this.#stoppable(() => this.#connection.runAndReadAll(sql))
+    return {
+      columns: reader.columnNames(),
+      types: reader.columnTypes().map(String),
+      rows: reader.getRows(),
     }
   }
 

@@ -1,5 +1,5 @@
-import type { Cell, Table } from '../lib/duckdb.ts'
-import { cellText, jsonText, columnType, isNumeric, type ColumnType } from './cells.ts'
+import type { Table, Value } from '../lib/duckdb.ts'
+import { cellText, isNumeric, isTimestamp, jsonText } from './cells.ts'
 import { defused } from './spreadsheet.ts'
 import { safeText, unicodeEscape } from '../lib/text.ts'
 
@@ -7,11 +7,13 @@ type OutputFormat = 'table' | 'json' | 'csv'
 
 export const outputFormats: readonly OutputFormat[] = ['table', 'json', 'csv']
 
+type Result = Table<Value>
+
 /**
  * A result as text, ending with a newline. A table that is wider than `width` terminal columns is
  * written one column per line.
  */
-export function formatResult(table: Table, format: OutputFormat, width?: number): string {
+export function formatResult(table: Result, format: OutputFormat, width?: number): string {
   if (format === 'json') return formatJson(table)
   if (format === 'csv') return formatCsv(table)
   return formatTable(table, width)
@@ -21,11 +23,10 @@ export function formatResult(table: Table, format: OutputFormat, width?: number)
  * An array of objects, one row a line; `jsonText` says how a cell is written.
  * Columns of one name become `name`, `name_1`, `name_2`.
  */
-export function formatJson(table: Table): string {
-  const types = table.types.map(columnType)
+export function formatJson(table: Result): string {
   const keys = distinctNames(table.columns).map((name) => JSON.stringify(name))
   const rows = table.rows.map((row) => {
-    const members = types.map((type, at) => `${keys[at] ?? ''}:${jsonText(row[at] ?? null, type)}`)
+    const members = row.map((cell, at) => `${keys[at] ?? ''}:${jsonText(cell)}`)
     return `{${members.join(',')}}`
   })
   return rows.length === 0 ? '[]\n' : `[\n${rows.join(',\n')}\n]\n`
@@ -36,11 +37,10 @@ export function formatJson(table: Table): string {
  * is an empty cell and empty text `""`. Text that a spreadsheet would run as a
  * formula gets a leading apostrophe; numbers never do.
  */
-export function formatCsv(table: Table): string {
-  const types = table.types.map(columnType)
+export function formatCsv(table: Result): string {
   const header = distinctNames(table.columns).map((name) => quoted(defused(name)))
   const rows = table.rows.map((row) =>
-    types.map((type, at) => csvCell(row[at] ?? null, type)).join(','),
+    row.map((cell, at) => csvCell(cell, table.types[at] ?? '')).join(','),
   )
   return linesText([header.join(','), ...rows])
 }
@@ -51,11 +51,11 @@ export function formatCsv(table: Table): string {
  * rows. Nothing is cut: a table wider than the terminal is written one column per line,
  * and DuckDB's answer to EXPLAIN as text.
  */
-export function formatTable(table: Table, width = Infinity): string {
+export function formatTable(table: Result, width = Infinity): string {
   if (isExplanation(table)) return explanationText(table)
-  const types = table.types.map(columnType)
+  const { types } = table
   const header = table.columns.map(visibleValue)
-  const body = table.rows.map((row) => types.map((type, at) => tableCell(row[at] ?? null, type)))
+  const body = table.rows.map((row) => row.map((cell, at) => tableCell(cell, types[at] ?? '')))
   const widths = header.map((name, at) =>
     body.reduce(
       (widest, line) => Math.max(widest, displayWidth(line[at] ?? '')),
@@ -86,11 +86,11 @@ function record(header: readonly string[], cells: readonly string[], at: number)
 }
 
 /** True for the answer to EXPLAIN, which draws a plan over several lines in one cell. */
-function isExplanation({ columns }: Table): boolean {
+function isExplanation({ columns }: Result): boolean {
   return columns.length === 2 && columns[0] === 'explain_key' && columns[1] === 'explain_value'
 }
 
-function explanationText({ rows }: Table): string {
+function explanationText({ rows }: Result): string {
   const lines = rows.flatMap((row) => (typeof row[1] === 'string' ? row[1].split('\n') : []))
   return linesText(lines.map((line) => visible(line).trimEnd()).filter((line) => line !== ''))
 }
@@ -112,9 +112,9 @@ export function distinctNames(names: readonly string[]): string[] {
   })
 }
 
-function csvCell(cell: Cell, type: ColumnType): string {
+function csvCell(cell: Value, type: string): string {
   if (cell === null) return ''
-  const text = cellText(cell, type)
+  const text = cellText(cell)
   return isNumeric(type) ? text : quoted(defused(text))
 }
 
@@ -122,10 +122,10 @@ function quoted(text: string): string {
   return text === '' || /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-function tableCell(cell: Cell, type: ColumnType): string {
+function tableCell(cell: Value, type: string): string {
   if (cell === null) return 'NULL'
-  const text = visibleValue(cellText(cell, type))
-  return type.kind === 'timestamp' ? text.replace(/\.\d+/, '') : text
+  const text = visibleValue(cellText(cell))
+  return isTimestamp(type) ? text.replace(/\.\d+/, '') : text
 }
 
 function padded(text: string, width: number, isToTheRight = false): string {

@@ -1,6 +1,6 @@
 import { dirname, join, resolve, basename } from 'node:path'
 import { AppError, UsageError } from '../lib/errors.ts'
-import { listLiteral, type Database, type Table } from '../lib/duckdb.ts'
+import { listLiteral, type Database, type Table, type Value } from '../lib/duckdb.ts'
 import { pastFolder } from '../lake/layout.ts'
 import { TABLES_HINT } from './tables.ts'
 import { openWarehouse, sqlMessage } from './warehouse.ts'
@@ -18,7 +18,11 @@ import { suggestion } from '../lib/text.ts'
  * @throws UsageError if there is no warehouse, if the text is not one
  * SELECT or EXPLAIN of one, and with DuckDB's message if the statement fails.
  */
-export async function query(path: string, sql: string, signal?: AbortSignal): Promise<Table> {
+export async function query(
+  path: string,
+  sql: string,
+  signal?: AbortSignal,
+): Promise<Table<Value>> {
   const dataFolder = resolve(dirname(path))
   const bases = [dataFolder, pastFolder(dataFolder)].map((folder) => join(folder, 'lake', 'base'))
   await using database = await openWarehouse(path, signal)
@@ -26,7 +30,7 @@ export async function query(path: string, sql: string, signal?: AbortSignal): Pr
   await database.run('set enable_external_access = false')
   await database.run('set lock_configuration = true')
   const reading = await readingStatement(database, sql)
-  return await database.table(reading).catch((error: unknown) => {
+  return await database.exactTable(reading).catch((error: unknown) => {
     throw failureOf(error)
   })
 }
@@ -193,7 +197,7 @@ export function analysis(name: string): Analysis {
   throw new UsageError(`there is no ready-made question '${name}'`, { hint: hint.trim() })
 }
 
-export function analysesTable(): Table {
+export function analysesTable(): Table<string> {
   const rows = listAnalyses().map(({ name, question }) => [name, question])
   return { columns: ['name', 'question'], types: ['VARCHAR', 'VARCHAR'], rows }
 }

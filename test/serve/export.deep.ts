@@ -108,7 +108,7 @@ describe('export', () => {
     const { folder, run } = await exporter()
     await run('parquet')
     const table = await ask(`from '${join(folder, 'parquet', 'huge.parquet')}'`)
-    expect(table.rows).toEqual([['9223372036854775809']])
+    expect(String(table.rows)).toBe('9223372036854775809')
   })
 
   test('CSV that is read again equals the table, except the apostrophe before formulas', async () => {

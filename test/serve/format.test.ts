@@ -8,7 +8,6 @@ import {
   formatTable,
   outputFormats,
 } from '../../src/serve/format.ts'
-import type { Table } from '../../src/lib/duckdb.ts'
 import { ask } from './support.ts'
 
 const zone = vi.hoisted(() => {
@@ -93,6 +92,13 @@ describe('JSON', () => {
     ["[{'t': timestamptz '2026-01-14 00:00:00+00'}]", '[{"t":"2026-01-14T00:00:00Z"}]'],
     ['union_value(n := 3::bigint)', '3'],
     ['[1.50::decimal(4, 2), 2]', '[1.5,2]'],
+    ['[[1, 2, 3]]::bigint[3][]', '[[1,2,3]]'],
+    ["map {'k': 1.50::decimal(4, 2)}", '{"k":1.5}'],
+    [
+      `{'a, "b" (c': 1::bigint, 'e': 'x, y'::enum('x, y'), 'l': [{'n': 0.5::double}]}`,
+      String.raw`{"a, \"b\" (c":1,"e":"x, y","l":[{"n":0.5}]}`,
+    ],
+    ["['2026-01-14 01:02:03'::blob]", '["2026-01-14 01:02:03"]'],
   ])('a nested value follows the same rules: %s', async (sql, json) => {
     expect(await jsonOf(sql)).toBe(json)
   })
@@ -110,7 +116,7 @@ describe('JSON', () => {
   test('every BIGINT is exact', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), (n) => {
-        const table: Table = { columns: ['n'], types: ['BIGINT'], rows: [[String(n)]] }
+        const table = { columns: ['n'], types: ['BIGINT'], rows: [[n]] }
         const isExact = n <= 2n ** 53n - 1n && n >= -(2n ** 53n) + 1n
         expect(JSON.parse(formatJson(table))).toEqual([{ n: isExact ? Number(n) : String(n) }])
       }),
@@ -139,6 +145,12 @@ describe('CSV', () => {
     expect(formatCsv(table)).toBe(
       '"x,y",q,l,n,e,i,d,t\n"a,b","say ""hi""","l1\nl2",,"",-1,-1.5,2026-01-14T01:02:03Z\n',
     )
+  })
+
+  test('writes a VARIANT as its value', async () => {
+    const table = await ask(`select 'x'::variant as v, [1.50::decimal(4, 2)]::variant as w`)
+    expect(formatCsv(table)).toBe('v,w\nx,[1.5]\n')
+    expect(formatJson(table)).toBe('[\n{"v":"x","w":[1.5]}\n]\n')
   })
 
   test('text that a spreadsheet would execute gets an apostrophe, and a number does not', async () => {

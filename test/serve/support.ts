@@ -1,12 +1,12 @@
 import { join } from 'node:path'
-import { Database, type Table } from '../../src/lib/duckdb.ts'
+import { Database, type Table, type Value } from '../../src/lib/duckdb.ts'
 import { temporaryFolder } from '../support/helpers.ts'
 
 /** The answer of an in-memory DuckDB. */
-export async function ask(sql: string): Promise<Table> {
+export async function ask(sql: string): Promise<Table<Value>> {
   const database = await Database.open(':memory:')
   try {
-    return await database.table(sql)
+    return await database.exactTable(sql)
   } finally {
     database.close()
   }

@@ -1,5 +1,5 @@
 import { identifier, literal, Database } from '../../lib/duckdb.ts'
-import { columnType, defusedSql, isNumeric } from '../cells.ts'
+import { defusedSql, isNumeric, isTimestamp } from '../cells.ts'
 import { BYTE_ORDER_MARK } from '../spreadsheet.ts'
 import { relationOf, type CatalogueTable } from '../tables.ts'
 import { dirname, resolve } from 'node:path'
@@ -54,12 +54,11 @@ function csvColumn({ name, type }: Column, at: number): string {
 }
 
 function csvExpression(column: string, type: string): string {
-  const known = columnType(type)
   const text = `cast(${column} as varchar)`
   // without trailing zeros after the point
   if (/^DECIMAL\(\d+,[1-9]/.test(type)) return `regexp_replace(${text}, '[.]?0+$', '')`
-  const isPlain = isNumeric(known) || known.kind === 'boolean' || known.kind === 'timestamp'
-  if (isPlain || type === 'DATE') return column
+  const isPlain = isNumeric(type) || isTimestamp(type) || ['BOOLEAN', 'DATE'].includes(type)
+  if (isPlain) return column
   return defusedSql(type === 'VARCHAR' ? column : text)
 }
 
