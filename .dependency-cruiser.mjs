@@ -10,7 +10,7 @@ export const allowedImports = {
   extract: ['client', 'lake', 'lib'],
   normalize: ['lake', 'lib'],
   model: ['lake', 'lib'],
-  serve: ['lake', 'lib'],
+  serve: ['model/project/shapes', 'model/project/types', 'lake', 'lib'],
   notify: ['client/rate-limit/header-values', 'lib'],
   hooks: ['notify', 'lake', 'lib'],
   observe: ['lib'],

@@ -3,7 +3,8 @@ import { counted } from '../../lib/text.ts'
 import type { CatalogueTable } from '../tables.ts'
 import { selfContained } from '../page.ts'
 import { lineage, readersOf, type Reads } from './lineage.ts'
-import type { DocumentedMetric, DocumentedModel, Published, PublishedCheck } from './read.ts'
+import type { Metric } from '../../model/project/shapes.ts'
+import type { DocumentedModel, Published, PublishedCheck } from './read.ts'
 
 /**
  * The documentation of the warehouse in one file. The HTML contains everything; the script only
@@ -45,7 +46,7 @@ export function docsHtml({ models, metrics }: Documented, published: Published):
 /** What the documentation describes. */
 interface Documented {
   readonly models: readonly DocumentedModel[]
-  readonly metrics: readonly DocumentedMetric[]
+  readonly metrics: readonly Metric[]
 }
 
 interface Entry {
@@ -131,7 +132,7 @@ function modelSection(model: DocumentedModel, reads: Reads, published: Published
   ].join('\n')
 }
 
-function metricSection(metric: DocumentedMetric): string {
+function metricSection(metric: Metric): string {
   const { name, label, unit, description, mistake } = metric
   const code = (text: string): string => `<code>${escaped(text)}</code>`
   const list = (names: readonly string[]): string => names.map(code).join(', ')

@@ -1,43 +1,17 @@
 import { z } from 'zod'
 import { grouped } from '../../lib/grouped.ts'
 import { statement } from '../../lib/package.ts'
+import type { ModelNode } from '../../model/project/types.ts'
 import { readTables, relationOf } from '../tables.ts'
 import { buildOf, openWarehouse } from '../warehouse.ts'
 
 /** A model, seed or snapshot of the project, as the documentation shows it. */
-export interface DocumentedModel {
-  readonly name: string
-  readonly schema: string
-  /** Relative to the project's folder, with `/`. */
-  readonly file: string
-  readonly description: string
-  readonly materialized: string
-  readonly columns: readonly { readonly name: string; readonly description: string }[]
-  /** Its select, rendered; `read_csv(…)` for a seed. */
-  readonly sql: string
-  /** Names of models, seeds and snapshots. */
-  readonly dependsOn: readonly string[]
-  /** `source.table` */
-  readonly sources: readonly string[]
+export interface DocumentedModel extends Pick<
+  ModelNode,
+  'name' | 'schema' | 'file' | 'description' | 'materialized' | 'sql' | 'dependsOn' | 'sources'
+> {
+  readonly columns: readonly Pick<ModelNode['columns'][number], 'name' | 'description'>[]
 }
-
-/** A metric of the project, as the documentation shows it. */
-export type DocumentedMetric = {
-  readonly name: string
-  readonly label: string
-  readonly unit: string
-  readonly description: string
-  readonly mistake: string
-} & (
-  | {
-      readonly model: string
-      readonly expression: string
-      readonly grain: readonly string[]
-      /** Columns of the grain over whose values results may be added up. */
-      readonly adds_up_over: readonly string[]
-    }
-  | { readonly numerator: string; readonly denominator: string }
-)
 
 const tableRow = z.object({ schema: z.string(), name: z.string() })
 

@@ -4,7 +4,7 @@ import type { Database, Row } from '../../lib/duckdb.ts'
 import { grouped } from '../../lib/grouped.ts'
 import { statement } from '../../lib/package.ts'
 import { splitNames, suggestion } from '../../lib/text.ts'
-import type { DocumentedMetric } from '../docs/read.ts'
+import type { Metric } from '../../model/project/shapes.ts'
 import { openWarehouse, sqlMessage } from '../warehouse.ts'
 import { DATASET_NAMES, reportData, type ReportData, type Definition } from './data.ts'
 import { RANGES } from './view.ts'
@@ -17,7 +17,7 @@ export interface ReportRequest {
   /** Whether people are named. */
   readonly withPeople: boolean
   /** The metrics of the project, which explain the charts. */
-  readonly metrics: readonly DocumentedMetric[]
+  readonly metrics: readonly Metric[]
   /** Milliseconds since the epoch. */
   readonly now: number
   readonly version: string
@@ -82,7 +82,7 @@ function idOf(row: Row): string {
 }
 
 /** The metrics that charts and headlines show. */
-export function definitionsOf(metrics: readonly DocumentedMetric[]): Definition[] {
+export function definitionsOf(metrics: readonly Metric[]): Definition[] {
   const labelOf = (name: string): string =>
     metrics.find((each) => each.name === name)?.label.toLowerCase() ?? name
   return metrics.map((metric) => ({

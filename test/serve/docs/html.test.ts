@@ -4,15 +4,16 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { packageRoot } from '../../../src/lib/package.ts'
 import { listModels } from '../../../src/model/project/compile.ts'
 import { loadProject } from '../../../src/model/project/project.ts'
+import type { Metric } from '../../../src/model/project/shapes.ts'
 import type { ModelNode } from '../../../src/model/project/types.ts'
 import { docsHtml } from '../../../src/serve/docs/html.ts'
 import { lineage } from '../../../src/serve/docs/lineage.ts'
-import type { DocumentedMetric, DocumentedModel, Published } from '../../../src/serve/docs/read.ts'
+import type { DocumentedModel, Published } from '../../../src/serve/docs/read.ts'
 
 const NOTHING: Published = { build: null, tables: new Map(), rows: new Map(), checks: new Map() }
 
 let models: readonly ModelNode[]
-let metrics: readonly DocumentedMetric[]
+let metrics: readonly Metric[]
 let text: string
 beforeAll(async () => {
   const project = await loadProject(join(packageRoot, 'dbt-like-models'))
@@ -125,6 +126,7 @@ const FCT_A = {
 
 function model(name: string, dependsOn: readonly string[]): DocumentedModel {
   const columns = ['org_id', 'credits'].map((each) => ({ name: each, description: `The ${each}.` }))
-  const made = { schema: 'main', file: `models/marts/usage/${name}.sql`, materialized: 'table' }
-  return { ...made, name, columns, dependsOn, description: 'A fact.', sql: 'select 1', sources: [] }
+  const made = { schema: 'main', materialized: 'table' } as const
+  const file = `models/marts/usage/${name}.sql`
+  return { ...made, name, file, columns, dependsOn, description: '', sql: 'select 1', sources: [] }
 }
