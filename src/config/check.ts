@@ -13,16 +13,8 @@ export function check<T>(schema: z.ZodType<T>, value: unknown, where: string, hi
   if (result.success) return result.data
   const issue = worst(result.error.issues)
   const path = issue === undefined || issue.path.length === 0 ? '' : ` ${issue.path.join('.')}`
-  if (issue?.code === 'unrecognized_keys') {
-    const [key = ''] = issue.keys
-    const shape = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })
-    const known = keysAt(shape, issue.path)
-    throw new UsageError(`${where}${path}: there is no setting '${key}'`, {
-      hint: suggestion(key, known),
-    })
-  }
-  const message = `${where}${path}:${shown(value, issue)} ${issue?.message ?? 'is not valid'}`
-  throw new UsageError(message, { hint })
+  const [what = 'is not valid', ownHint = hint] = issue?.message.split(HINT) ?? []
+  throw new UsageError(`${where}${path}:${shown(value, issue)} ${what}`, { hint: ownHint })
 }
 
 type Issue = z.core.$ZodIssue
@@ -63,8 +55,16 @@ const KINDS: Readonly<Record<string, string>> = {
   record: 'settings in the form name: value',
 }
 
-/** What is wrong, in words; undefined for the schema's own message. */
+/** Separates a message from its hint. */
+const HINT = '\0hint\0'
+
+/** What is wrong, in words, with or without a hint; undefined for the schema's own message. */
 function wording(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.code === 'unrecognized_keys') {
+    const known = issue.inst instanceof z.ZodObject ? Object.keys(issue.inst.shape) : []
+    const [key = ''] = issue.keys
+    return `there is no setting '${key}'${HINT}${suggestion(key, known)}`
+  }
   if (issue.input === undefined) return 'is missing'
   if (issue.code === 'invalid_type') {
     const kind = KINDS[issue.expected]
@@ -95,24 +95,4 @@ function alternatives(issue: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidUnion>):
   if ('options' in issue && Array.isArray(issue.options)) return oneOf(issue.options)
   const messages = issue.errors.flatMap(([first]) => first?.message ?? [])
   return messages.map((each, at) => (at === 0 ? each : each.replace(/^must be /, ''))).join(' or ')
-}
-
-type JsonSchema = z.core.JSONSchema._JSONSchema
-
-/** The settings that the schema allows at a path of the file. */
-function keysAt(
-  schema: JsonSchema | JsonSchema[] | undefined,
-  path: readonly PropertyKey[],
-): string[] {
-  if (typeof schema !== 'object' || Array.isArray(schema)) return []
-  const { properties = {}, additionalProperties, items, anyOf = [], oneOf = [] } = schema
-  const [step, ...rest] = path
-  const own =
-    step === undefined
-      ? Object.keys(properties)
-      : keysAt(
-          typeof step === 'number' ? items : (properties[String(step)] ?? additionalProperties),
-          rest,
-        )
-  return [...new Set([...own, ...[...anyOf, ...oneOf].flatMap((each) => keysAt(each, path))])]
 }

@@ -89,6 +89,13 @@ describe('a configuration file', () => {
     })
   })
 
+  it('with an unknown setting of a channel gets the settings of its type', async () => {
+    expect(await errorFor('hooks: {channels: {ops: {type: webhook, url: a}}}')).toEqual({
+      message: "{file} hooks.channels.ops: there is no setting 'url'",
+      hint: 'Known: secret_env, type, url_env.',
+    })
+  })
+
   it.each([
     ['data: a\n---\ndata: b\n', '{file}: the file has several documents, but must be one'],
     ['data: !secret a\n', '{file}: unknown scalar tag at line 1, column 7'],
