@@ -15,7 +15,7 @@ export interface Chart<Row = Cells> {
   /** How it is computed beyond its metrics, and what it must not be used for. */
   readonly how: string
   /** The heading of each column of the table. */
-  readonly columns: Readonly<Record<string, string>>
+  readonly columns: Readonly<Partial<Record<string, string>>>
   /** Whether it is the same for every team, because its subject is the organisation. */
   readonly isOfOrganisation: boolean
   /**
@@ -41,16 +41,12 @@ export function defineChart<Row extends Cells>({
   rows: read,
   finding,
   empty,
-  columns,
   ...spec
 }: Spec<Row>): Chart<Row> {
   const nothing = typeof empty === 'string' ? () => empty : empty
   return {
     ...{ compared: null, metrics: [], isOfOrganisation: true },
     ...spec,
-    columns: Object.fromEntries(
-      Object.entries(columns).map(([name, heading]) => [name, String(heading)]),
-    ),
     read: (view) => {
       const rows = read(view)
       const last = rows.at(-1)

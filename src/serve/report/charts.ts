@@ -10,46 +10,31 @@ export interface Section {
   readonly charts: readonly Chart[]
 }
 
-/** The charts in the order of the page and the digest. People are named only on request. */
+/** The charts in the order of the page and the digest. */
+const CHARTS: Readonly<Record<string, readonly Chart[]>> = {
+  Adoption: [
+    ...[adoption.activeUsers, adoption.teamActivity, adoption.lifecycle, adoption.retention],
+    ...[adoption.usageGroups, adoption.seats],
+  ],
+  Spend: [
+    ...[spend.monthSpend, budget.forecast, budget.forecastErrors, budget.bridge],
+    ...[spend.modelSpend, spend.teamSpend, spend.concentration, spend.cache, spend.efficiency],
+  ],
+  Practice: [
+    ...[practice.autonomy, practice.autonomyLevels, practice.tools, practice.servers],
+    practice.clients,
+  ],
+  Output: [practice.output, practice.readiness],
+  Oversight: [
+    ...[oversight.policy, oversight.allowedEmails, oversight.sessionRetention],
+    ...[oversight.hookRecording, oversight.anomalies],
+  ],
+}
+
+const PEOPLE = [practice.people, oversight.anomalyPeople, oversight.allowedPeople]
+
+/** People are named only on request. */
 export function sections(withPeople: boolean): Section[] {
-  return [
-    {
-      title: 'Adoption',
-      charts: [
-        ...[adoption.activeUsers, adoption.teamActivity, adoption.lifecycle, adoption.retention],
-        ...[adoption.usageGroups, adoption.seats],
-      ],
-    },
-    {
-      title: 'Spend',
-      charts: [
-        ...[spend.monthSpend, budget.forecast, budget.forecastErrors, budget.bridge],
-        ...[spend.modelSpend, spend.teamSpend, spend.concentration, spend.cache],
-        spend.efficiency,
-      ],
-    },
-    {
-      title: 'Practice',
-      charts: [
-        ...[practice.autonomy, practice.autonomyLevels, practice.tools, practice.servers],
-        practice.clients,
-      ],
-    },
-    { title: 'Output', charts: [practice.output, practice.readiness] },
-    {
-      title: 'Oversight',
-      charts: [
-        ...[oversight.policy, oversight.allowedEmails, oversight.sessionRetention],
-        ...[oversight.hookRecording, oversight.anomalies],
-      ],
-    },
-    ...(withPeople
-      ? [
-          {
-            title: 'People',
-            charts: [practice.people, oversight.anomalyPeople, oversight.allowedPeople],
-          },
-        ]
-      : []),
-  ]
+  const charts = withPeople ? { ...CHARTS, People: PEOPLE } : CHARTS
+  return Object.entries(charts).map(([title, own]) => ({ title, charts: own }))
 }

@@ -282,7 +282,7 @@ function table(chart: Chart, rows: readonly TableRow[]): HTMLElement {
   const names = known.map(([name]) => name)
   const isNumber = (name: string): boolean => rows.some((row) => typeof row[name] === 'number')
   const headings = known.map(([name, heading]) => {
-    return element('th', { scope: 'col', class: isNumber(name) ? 'number' : '' }, heading)
+    return element('th', { scope: 'col', class: isNumber(name) ? 'number' : '' }, heading ?? '')
   })
   const { shown, note } = listed(chart, rows)
   return element(
