@@ -188,22 +188,11 @@ function quoted(word: string, platform: Platform): string {
 }
 
 /** Bare and quoted words, joined as a shell does. */
-const WORD = /\s*((?:'[^']*'|"[^"]*"|\\'|[^\s'"\\]|\\(?=\w))+)/y
-const PIECE = /'([^']*)'|"([^"]*)"|\\(')|([^\s'"]+)/g
+const WORD = /(?:'[^']*'|"[^"]*"|\\'|[^\s'"\\]|\\(?=\w))+/g
+const PIECE = /'([^']*)'|"([^"]*)"|\\(')/g
 
+/** The words of a command line; undefined if something between them is not blank. */
 function wordsOf(line: string): string[] | undefined {
-  const words: string[] = []
-  const trimmed = line.trim()
-  for (let at = 0; at < trimmed.length; at = WORD.lastIndex) {
-    WORD.lastIndex = at
-    const [, word] = WORD.exec(trimmed) ?? []
-    if (word === undefined) return undefined
-    const pieces = [...word.matchAll(PIECE)]
-    words.push(
-      pieces
-        .map(([, single, double, quote, bare]) => single ?? double ?? quote ?? bare ?? '')
-        .join(''),
-    )
-  }
-  return words
+  if (line.replaceAll(WORD, '').trim() !== '') return undefined
+  return [...line.matchAll(WORD)].map(([word]) => word.replaceAll(PIECE, '$1$2$3'))
 }
