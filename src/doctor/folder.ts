@@ -3,7 +3,7 @@ import { ExitCode, messageOf } from '../lib/errors.ts'
 import { size, someOf, counted } from '../lib/text.ts'
 import { z } from 'zod'
 import { verifyEarlier } from '../serve/rollback.ts'
-import { openWarehouse } from '../serve/warehouse.ts'
+import { openWarehouse, rowsOf } from '../serve/warehouse.ts'
 import type { Database } from '../lib/duckdb.ts'
 import { mapLimit } from '../lib/concurrency.ts'
 import { probeFolder, writableAncestor } from '../lib/disk.ts'
@@ -13,7 +13,6 @@ import { warehousePath, organisationsInLake } from '../lake/layout.ts'
 import { describeOwner, leaseStatus } from '../lib/lock.ts'
 import { verifyPublished, readRecords, recordPath, keptFiles } from '../lake/published.ts'
 import { hasRedactionKey } from '../lib/secrets/redaction.ts'
-import { statement } from '../lib/package.ts'
 import { ok, warning, wrong, type Finding } from './finding.ts'
 import { join, relative } from 'node:path'
 import { snapshotDamage, snapshotFolders, snapshotVersions } from '../lake/snapshot-versions.ts'
@@ -108,11 +107,11 @@ export async function checkWarehouse(dataFolder: string): Promise<Finding[]> {
 }
 
 const LISTED_USERS = 10
-const userRows = z.array(z.object({ user_id: z.string() }))
+const userRow = z.object({ user_id: z.string() })
 
 /** Users without a team, if there are teams. They are named by id, because an address is personal. */
 async function checkTeams(database: Database): Promise<Finding[]> {
-  const users = userRows.parse(await database.rows(statement('seeds/users_without_team')))
+  const users = await rowsOf(database, 'seeds/users_without_team', userRow)
   if (users.length === 0) return []
   const ids = users.map(({ user_id }) => user_id)
   const what = users.length === 1 ? 'user has' : 'users have'

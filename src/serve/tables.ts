@@ -1,9 +1,8 @@
 import { UsageError } from '../lib/errors.ts'
 import { suggestion } from '../lib/text.ts'
-import { openWarehouse } from './warehouse.ts'
+import { openWarehouse, rowsOf } from './warehouse.ts'
 import { z } from 'zod'
 import { identifier, type Database } from '../lib/duckdb.ts'
-import { statement } from '../lib/package.ts'
 
 export const TABLES_HINT =
   '`agent-warehouse tables` lists the tables, `agent-warehouse tables <name>` the columns of one.'
@@ -58,43 +57,38 @@ async function allTables(path: string): Promise<CatalogueTable[]> {
   return await readTables(database)
 }
 
-const tableRows = z.array(
-  z.object({
-    schema: z.string(),
-    name: z.string(),
-    description: z.string().nullable(),
-    /** `type` is DuckDB's name of the type. */
-    columns: z.array(
-      z.object({ name: z.string(), type: z.string(), description: z.string().nullable() }),
-    ),
-  }),
-)
+const tableRow = z.object({
+  schema: z.string(),
+  name: z.string(),
+  description: z.string().nullable(),
+  /** `type` is DuckDB's name of the type. */
+  columns: z.array(
+    z.object({ name: z.string(), type: z.string(), description: z.string().nullable() }),
+  ),
+})
 
-const columnRows = z.array(
-  z.object({
-    schema: z.string(),
-    table: z.string(),
-    column: z.string(),
-    /** For example `credits`; null where there is none. */
-    unit: z.string().nullable(),
-    /** How a metric may be summed; null if the column is no metric. */
-    additivity: z.string().nullable(),
-    key_position: z.coerce.number().nullable(),
-  }),
-)
+const columnRow = z.object({
+  schema: z.string(),
+  table: z.string(),
+  column: z.string(),
+  /** For example `credits`; null where there is none. */
+  unit: z.string().nullable(),
+  /** How a metric may be summed; null if the column is no metric. */
+  additivity: z.string().nullable(),
+  key_position: z.coerce.number().nullable(),
+})
 
 /** A table of the warehouse with its columns and descriptions. */
 export type CatalogueTable = Readonly<Awaited<ReturnType<typeof readTables>>[number]>
 
 /** The tables and views of every schema of the database in use, with their descriptions. */
 export async function readTables(database: Database) {
-  const tables = tableRows.parse(await database.rows(statement('meta/tables')))
+  const tables = await rowsOf(database, 'meta/tables', tableRow)
   // in a warehouse of an earlier version, nothing more is known of columns
   const hasFacts = tables
     .find(({ schema, name }) => schema === 'meta' && name === 'columns')
     ?.columns.some(({ name }) => name === 'key_position')
-  const facts =
-    hasFacts === true ? columnRows.parse(await database.rows(statement('tables/columns'))) : []
+  const facts = hasFacts === true ? await rowsOf(database, 'tables/columns', columnRow) : []
   return tables.map(({ columns, ...table }) => {
     const own = facts.filter((fact) => fact.schema === table.schema && fact.table === table.name)
     const key = own.filter(({ key_position: position }) => position !== null)

@@ -37,14 +37,19 @@ export async function openWarehouse(path: string, signal?: AbortSignal): Promise
   }
 }
 
-/** The rows of a statement of `sql/` on the published warehouse. @throws UsageError as `openWarehouse` does. */
+/** The rows of a statement of `sql/`. */
+export async function rowsOf<T>(database: Database, name: string, row: z.ZodType<T>): Promise<T[]> {
+  return z.array(row).parse(await database.rows(statement(name)))
+}
+
+/** The same on the published warehouse. @throws UsageError as `openWarehouse` does. */
 export async function publishedRows<T>(
   path: string,
   name: string,
   row: z.ZodType<T>,
 ): Promise<T[]> {
   await using database = await openWarehouse(path)
-  return z.array(row).parse(await database.rows(statement(name)))
+  return await rowsOf(database, name, row)
 }
 
 /** The build of a warehouse, as its `meta` says. Times are ISO 8601, UTC. */
@@ -68,16 +73,11 @@ export async function publishedBuild(path: string): Promise<PublishedBuild | nul
 
 /** The build of an open warehouse; null in one of an earlier version. */
 export async function buildOf(database: Database): Promise<PublishedBuild | null> {
-  try {
-    const rows = await database.rows(statement('meta/published_build'))
-    const [build] = z.array(buildRow).parse(rows)
-    if (build === undefined) return null
-    const { run_id: runId, built_ms, as_of_ms } = build
-    const asOf = as_of_ms === null ? null : new Date(as_of_ms).toISOString()
-    return { runId, builtAt: new Date(built_ms).toISOString(), asOf }
-  } catch {
-    return null
-  }
+  const [build] = await rowsOf(database, 'meta/published_build', buildRow).catch(() => [])
+  if (build === undefined) return null
+  const { run_id: runId, built_ms, as_of_ms } = build
+  const asOf = as_of_ms === null ? null : new Date(as_of_ms).toISOString()
+  return { runId, builtAt: new Date(built_ms).toISOString(), asOf }
 }
 
 /** DuckDB's message on one line, with its hints, but without the excerpt of the statement. */

@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { grouped } from '../../lib/grouped.ts'
-import { statement } from '../../lib/package.ts'
 import type { ModelNode } from '../../model/project/types.ts'
 import { readTables, relationOf } from '../tables.ts'
-import { buildOf, openWarehouse } from '../warehouse.ts'
+import { buildOf, openWarehouse, rowsOf } from '../warehouse.ts'
 
 /** A model, seed or snapshot of the project, as the documentation shows it. */
 export interface DocumentedModel extends Pick<
@@ -14,8 +13,6 @@ export interface DocumentedModel extends Pick<
 }
 
 const tableRow = z.object({ schema: z.string(), name: z.string() })
-
-const countRow = z.object({ rows: z.coerce.number() })
 
 const checkRow = z.object({
   model: z.string(),
@@ -37,14 +34,12 @@ export type Published = Readonly<Awaited<ReturnType<typeof readPublished>>>
  */
 export async function readPublished(warehouse: string, signal: AbortSignal) {
   await using database = await openWarehouse(warehouse, signal)
-  const rowsOf = async <T>(sql: string, row: z.ZodType<T>): Promise<T[]> =>
-    z.array(row).parse(await database.rows(sql))
   const tables = await readTables(database)
-  const checks = await rowsOf(statement('docs/checks'), checkRow)
+  const checks = await rowsOf(database, 'docs/checks', checkRow)
   const rows = new Map<string, number>()
-  for (const table of await rowsOf(statement('docs/tables'), tableRow)) {
-    const [counted] = await rowsOf(`select count(*) as rows from ${relationOf(table)}`, countRow)
-    rows.set(`${table.schema}.${table.name}`, counted?.rows ?? 0)
+  for (const table of await rowsOf(database, 'docs/tables', tableRow)) {
+    const [counted] = await database.rows(`select count(*) as rows from ${relationOf(table)}`)
+    rows.set(`${table.schema}.${table.name}`, Number(counted?.['rows'] ?? 0))
   }
   return {
     build: await buildOf(database),
