@@ -16,7 +16,12 @@ export const ENDS = {
   [ExitCode.locked]: 'locked',
 } as const
 
-const count = z.number().int().nonnegative()
+const count = z.number().int().nonnegative().default(0)
+const texts = z.array(z.string()).default(() => [])
+
+function list<Shape extends z.ZodRawShape>(shape: Shape) {
+  return z.array(z.object(shape)).default(() => [])
+}
 
 /**
  * Days of one resource in all organisations. `unchanged`: a recheck found the landed
@@ -34,64 +39,62 @@ const days = z.object({
 
 const orgDay = { org_id: z.string(), resource: z.string(), day: z.string() }
 
-/** The content of `runs/<run_id>.json`. Members that a later version adds are ignored. */
+/**
+ * The content of `runs/<run_id>.json`. Members that a later version adds are ignored, and those
+ * that an earlier one lacks are empty, as when a run begins.
+ */
 const runRecord = z.object({
-  run_id: z.string().min(1),
+  run_id: z.string(),
   command: z.string(),
   version: z.string(),
   /** `running` until the end is written. `killed`: the record has no end. */
   status: z.enum([...Object.values(ENDS), 'running', 'killed']),
   /** ISO 8601, UTC, as every time here. */
   started_at: z.iso.datetime(),
-  finished_at: z.iso.datetime().nullable(),
-  exit_code: z.number().int().nullable(),
-  error: z.string().nullable(),
-  organisations: z.array(z.string()),
-  /** The failed ones of several organisations; missing in records of earlier versions. */
-  failed_organisations: z
-    .array(
-      z.object({
-        name: z.string(),
-        org_id: z.string().nullable(),
-        error: z.string(),
-        exit_code: z.number().int(),
-      }),
-    )
-    .default([]),
-  totals: days.extend({
-    requests: count,
-    retries: count,
-    bytes: count,
-    base_files: count,
-    models: count,
-    checks_passed: count,
-    checks_warned: count,
-    checks_failed: count,
+  finished_at: z.iso.datetime().nullable().default(null),
+  exit_code: z.number().int().nullable().default(null),
+  error: z.string().nullable().default(null),
+  organisations: texts,
+  /** The failed ones of several organisations. */
+  failed_organisations: list({
+    name: z.string(),
+    org_id: z.string().nullable(),
+    error: z.string(),
+    exit_code: z.number().int(),
   }),
-  resources: z.record(z.string(), days),
-  failures: z.array(z.object({ ...orgDay, error: z.string(), request_id: z.string().nullable() })),
-  /** Settled days that came back much smaller; missing in records of earlier versions. */
-  shrunk: z
-    .array(
-      z.object({
-        ...orgDay,
-        size_before: z.number(),
-        size: z.number(),
-        is_confirmed: z.boolean(),
-      }),
-    )
-    .default([]),
-  failed_checks: z.array(
-    z.object({ check: z.string(), severity: z.enum(['error', 'warn']), failures: count }),
-  ),
-  published: z.object({ path: z.string(), bytes: count }).nullable(),
-  /** Run ids; missing in records of earlier versions. */
+  totals: days
+    .extend({
+      requests: count,
+      retries: count,
+      bytes: count,
+      base_files: count,
+      models: count,
+      checks_passed: count,
+      checks_warned: count,
+      checks_failed: count,
+    })
+    .prefault({}),
+  resources: z.record(z.string(), days).default(() => ({})),
+  failures: list({ ...orgDay, error: z.string(), request_id: z.string().nullable() }),
+  /** Settled days that came back much smaller. */
+  shrunk: list({
+    ...orgDay,
+    size_before: z.number(),
+    size: z.number(),
+    is_confirmed: z.boolean(),
+  }),
+  failed_checks: list({
+    check: z.string(),
+    severity: z.enum(['error', 'warn']),
+    failures: count,
+  }),
+  published: z.object({ path: z.string(), bytes: count }).nullable().default(null),
+  /** Run ids. */
   rolled_back: z.object({ from: z.string().nullable(), to: z.string() }).nullable().default(null),
-  exports: z.array(z.object({ target: z.string(), path: z.string(), tables: count, rows: count })),
-  /** Missing in records of earlier versions. */
-  reports: z.array(z.object({ path: z.string(), bytes: count })).default([]),
-  warnings: z.array(z.string()),
-  stages: z.array(z.object({ stage: z.string(), duration_ms: z.number().nonnegative() })),
+  exports: list({ target: z.string(), path: z.string(), tables: count, rows: count }),
+  reports: list({ path: z.string(), bytes: count }),
+  warnings: texts,
+  stages: list({ stage: z.string(), duration_ms: z.number().nonnegative() }),
 })
 
 export type RunRecord = z.infer<typeof runRecord>
@@ -99,6 +102,16 @@ export type Days = z.infer<typeof days>
 
 /** The members of Days, in display order. */
 export const DAYS = days.keyof().options
+
+/** The record of a run that begins. */
+export function newRecord(startedAt: string, version: string): RunRecord {
+  const run = { run_id: '', command: '', version, status: 'running', started_at: startedAt }
+  return runRecord.parse(run)
+}
+
+export function noDays(): Days {
+  return days.parse({})
+}
 
 /** An earlier run without an end was killed, because the lock allows one run at a time. */
 export function ended(record: RunRecord): RunRecord {

@@ -5,7 +5,7 @@ import {
   type IntervalOutcome,
   type RunEvent,
 } from '../lib/events.ts'
-import { DAYS, ENDS, type Days, type RunRecord } from './run-record.ts'
+import { DAYS, ENDS, newRecord, noDays, type Days, type RunRecord } from './run-record.ts'
 
 /** Gets every event of a run, in order, without secrets. */
 export type Listener = (event: RunEvent) => void
@@ -20,7 +20,7 @@ export type Summary = Readonly<ReturnType<ReturnType<typeof createSummary>['summ
  * if the run ended now. `version` is the package's.
  */
 export function createSummary(now: () => number, version: string) {
-  const record = emptyRecord(isoOf(now()), version)
+  const record = newRecord(isoOf(now()), version)
   const tally = new Tally()
   const warnings: Warning[] = []
   let unchanged: string | null = null
@@ -163,7 +163,7 @@ class ResourceTally {
 
   days(): Days {
     const asked = Math.max(this.planned, this.done)
-    const days = { ...sumOf([]), asked, left: asked - this.done }
+    const days = { ...noDays(), asked, left: asked - this.done }
     for (const { outcome, rows } of this.intervals()) {
       if (outcome !== 'compared') days[outcome] += 1
       days.rows += rows
@@ -181,37 +181,9 @@ function statusOf({ exit_code, totals }: RunRecord): RunRecord['status'] {
 }
 
 function sumOf(resources: readonly Days[]): Days {
-  const sum = { asked: 0, landed: 0, empty: 0, unchanged: 0, failed: 0, left: 0, rows: 0 }
+  const sum = noDays()
   for (const one of resources) for (const name of DAYS) sum[name] += one[name]
   return sum
-}
-
-function emptyRecord(startedAt: string, version: string): RunRecord {
-  const checks = { checks_passed: 0, checks_warned: 0, checks_failed: 0 }
-  const done = { requests: 0, retries: 0, bytes: 0, base_files: 0, models: 0, ...checks }
-  return {
-    run_id: '',
-    command: '',
-    version,
-    status: 'running',
-    started_at: startedAt,
-    finished_at: null,
-    exit_code: null,
-    error: null,
-    organisations: [],
-    failed_organisations: [],
-    totals: { ...sumOf([]), ...done },
-    resources: {},
-    failures: [],
-    shrunk: [],
-    failed_checks: [],
-    published: null,
-    rolled_back: null,
-    exports: [],
-    reports: [],
-    warnings: [],
-    stages: [],
-  }
 }
 
 function isoOf(ms: number): string {
