@@ -57,23 +57,23 @@ function failureOf(cause: unknown): AppError {
  */
 async function readingStatement(database: Database, sql: string): Promise<string> {
   const { explain, explained } = splitExplain(sql)
-  const answer = await parsed(database, explained)
-  if (answer.error) {
-    throw answer.error_message.startsWith('Only SELECT')
+  const rows = await database.rows(statement('query/parsed'), [explained])
+  const [{ problem, statements, functions }] = z.tuple([parsedRow]).parse(rows)
+  if (problem !== null) {
+    throw problem.startsWith('Only SELECT')
       ? notASelect(sql)
-      : new UsageError(`Parser Error: ${answer.error_message}`, { hint: HINT })
+      : new UsageError(`Parser Error: ${problem}`, { hint: HINT })
   }
-  const { length } = answer.statements
-  if (length !== 1) {
-    const found = length === 0 ? 'no statement' : `${length} statements`
+  if (statements !== 1) {
+    const found = statements === 0 ? 'no statement' : `${statements} statements`
     throw new UsageError(`the query has ${found}, but must be one: '${excerpt(sql)}'`, {
       hint: HINT,
     })
   }
-  const other = tableFunctions(answer.statements).find((name) => !READING.test(name))
+  const other = functions.find((name) => !READING.test(name))
   if (other !== undefined) {
-    const problem = `${other}() reads or changes something else`
-    throw new UsageError(`the query may read the published warehouse only: ${problem}`, {
+    const elsewhere = `${other.toLowerCase()}() reads or changes something else`
+    throw new UsageError(`the query may read the published warehouse only: ${elsewhere}`, {
       hint: TABLES_HINT,
     })
   }
@@ -87,18 +87,13 @@ const HINT = 'For example: agent-warehouse query "select * from fct_org_day limi
  * the engine: `enable_logging` makes files, `query` runs any text.
  */
 const READING =
-  /^(?:unnest|range|generate_series|repeat|repeat_row|json_each|json_tree|summary|histogram|histogram_values|query_table|icu_calendar_names|pg_timezone_names|(?:duckdb|pragma)_\w+)$/
+  /^(?:unnest|range|generate_series|repeat|repeat_row|json_each|json_tree|summary|histogram|histogram_values|query_table|icu_calendar_names|pg_timezone_names|(?:duckdb|pragma)_\w+)$/i
 
-const answerSchema = z.union([
-  z.object({ error: z.literal(true), error_message: z.string() }),
-  z.object({ error: z.literal(false), statements: z.array(z.unknown()) }),
-])
-
-/** The engine serializes only SELECT statements. */
-async function parsed(database: Database, sql: string): Promise<z.infer<typeof answerSchema>> {
-  const [row] = await database.rows('select json_serialize_sql($1::varchar) as answer', [sql])
-  return answerSchema.parse(JSON.parse(z.string().parse(row?.['answer'])))
-}
+const parsedRow = z.object({
+  problem: z.string().nullable(),
+  statements: z.coerce.number(),
+  functions: z.array(z.string()),
+})
 
 const BLANK = /(?:\s|--[^\n]*(?:\n|$))+/y
 const EXPLAIN = /explain\b/iy
@@ -142,25 +137,6 @@ function matchAt(pattern: RegExp, text: string, at: number): string {
   pattern.lastIndex = at
   return pattern.exec(text)?.[0] ?? ''
 }
-
-/** Names of the table functions anywhere in a serialized statement, in lower case. */
-function tableFunctions(statements: readonly unknown[]): string[] {
-  const names: string[] = []
-  const left: unknown[] = [...statements]
-  while (left.length > 0) {
-    const node = left.pop()
-    if (typeof node !== 'object' || node === null) continue
-    const { success, data } = tableFunctionSchema.safeParse(node)
-    if (success) names.push(data.function.function_name.toLowerCase())
-    for (const value of Object.values(node)) left.push(value)
-  }
-  return names
-}
-
-const tableFunctionSchema = z.object({
-  type: z.literal('TABLE_FUNCTION'),
-  function: z.object({ function_name: z.string() }),
-})
 
 function notASelect(sql: string): UsageError {
   return new UsageError(
