@@ -212,13 +212,6 @@ export function register(parser: Argv, [usage, purpose, what]: Entry, context: C
   })
 }
 
-/** `--no-data` and `--data.x` are unknown options: `data` would not be a text. */
-export const PARSING = {
-  'boolean-negation': false,
-  'dot-notation': false,
-  'duplicate-arguments-array': false,
-}
-
 /** The parser ignores the arguments after `--` that no command reads. @throws UsageError */
 function refuseUnread([first]: readonly (string | number)[]): void {
   if (first === undefined) return
@@ -242,9 +235,6 @@ function refuseOtherValues({ options }: Command, argv: readonly string[]): void 
 
 function declare(parser: Argv, command: Command, { argv, terminal, options }: Context): void {
   refuseOtherValues(command, argv)
-  if (repeatableOf(command).length > 0) {
-    parser.parserConfiguration({ ...PARSING, 'duplicate-arguments-array': true })
-  }
   showExamples(parser, command.examples, terminal)
   for (const [option, { isArgument, ...how }] of Object.entries(command.options)) {
     if (isArgument === true) parser.positional(option, how)
@@ -279,17 +269,13 @@ async function execute(
   terminal: Terminal,
 ): Promise<ExitCode> {
   const flags: Record<string, unknown> = { ...given }
-  const repeatable = ['_', ...repeatableOf(command)]
   for (const [name, value] of Object.entries(given)) {
-    if (Array.isArray(value) && !repeatable.includes(name)) flags[name] = value.at(-1)
+    const isRepeatable = name === '_' || command.options[name]?.array === true
+    if (Array.isArray(value) && !isRepeatable) flags[name] = value.at(-1)
     if (Number.isNaN(flags[name])) throw new UsageError(`--${name}: that is not a number`)
   }
   const answer = await command.run(flags, terminal)
   if (typeof answer === 'number') return answer
   terminal.out(printed(answer, flags['json'] === true))
   return answer.exitCode ?? ExitCode.complete
-}
-
-function repeatableOf({ options }: Command): string[] {
-  return Object.keys(options).filter((name) => options[name]?.array === true)
 }

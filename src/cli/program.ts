@@ -3,15 +3,7 @@ import { AppError, ExitCode, UsageError } from '../lib/errors.ts'
 import { nearest, safeText } from '../lib/text.ts'
 import { explainedFault } from '../lib/disk.ts'
 import { version } from '../lib/package.ts'
-import {
-  helpWidth,
-  NAME,
-  PARSING,
-  register,
-  report,
-  type Screen,
-  type Terminal,
-} from './command.ts'
+import { helpWidth, NAME, register, report, type Screen, type Terminal } from './command.ts'
 import { COMMANDS } from './commands.ts'
 
 const EPILOGUE = `Exit codes: 0 complete, 1 unexpected error, 2 wrong usage or configuration, 3 partial (some
@@ -41,7 +33,8 @@ export async function program(argv: readonly string[], screen: Screen): Promise<
       default: false,
       describe: 'show the stack trace of an error',
     })
-    .parserConfiguration(PARSING)
+    // `--no-data` and `--data.x` are unknown options: `data` would not be a text
+    .parserConfiguration({ 'boolean-negation': false, 'dot-notation': false })
     .strict()
     .demandCommand(1, 'Name a command.')
     .recommendCommands()
