@@ -232,6 +232,15 @@ describe('a server without a limit', () => {
     expect(4000 / seconds).toBeGreaterThan(600)
     expect(learned).toEqual({ limit: null, concurrency: 8 })
   })
+
+  it('leaves nothing of a limit that was learned more than a week ago', async () => {
+    const startsAt = Date.parse('2026-03-10T06:00:00Z')
+    const measuredAt = startsAt - 8 * 86_400_000
+    const limit = { rate: 5, burst: 5, source: 'refusals', measuredAt } as const
+    const server = () => ({ status: 200, headers: {} })
+    const { learned } = await ask(server, 100, { startsAt, learned: { limit, concurrency: 8 } })
+    expect(learned.limit).toBeNull()
+  })
 })
 
 function chanceOf(seed: number): () => number {

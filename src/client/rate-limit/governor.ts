@@ -1,9 +1,10 @@
 import { MS_PER_DAY } from '../../lib/days.ts'
 import PQueue from 'p-queue'
 import type { DeferredError } from '../../lib/errors.ts'
-import type { Learned } from '../../lib/learned.ts'
+import type { Learned, LearnedLimit } from '../../lib/learned.ts'
 import type { World } from '../../lib/world.ts'
 import { Concurrency, type Health } from './concurrency.ts'
+import { stillKnown } from './limit-estimator.ts'
 import { Pacer } from './pacer.ts'
 import { deferral, outOfTime } from '../errors.ts'
 import { quotasOf, type Headers } from './headers.ts'
@@ -50,7 +51,8 @@ export class Governor {
   readonly #queue: PQueue
   readonly #world: World
   readonly #deadline: number
-  readonly #before: Learned | undefined
+  /** The limit that an earlier run learned. */
+  readonly #before: LearnedLimit | null
   readonly #pacer: Pacer
   readonly #concurrency: Concurrency
   /** The sleep until the paused queue starts again; undefined while nothing waits for it. */
@@ -62,8 +64,8 @@ export class Governor {
     const now = world.now()
     this.#world = world
     this.#deadline = options.deadline
-    this.#before = learned
-    this.#pacer = new Pacer(rate, learned?.limit ?? undefined, now)
+    this.#before = stillKnown(learned?.limit ?? null, now)
+    this.#pacer = new Pacer(rate, this.#before, now)
     this.#concurrency = new Concurrency(learned?.concurrency ?? 1, concurrency, now)
     this.#queue = new PQueue({ concurrency: this.#concurrency.limit })
   }
@@ -127,7 +129,7 @@ export class Governor {
   }
 
   learned(): Learned {
-    const limit = this.#pacer.learned() ?? this.#before?.limit ?? null
+    const limit = this.#pacer.learned() ?? this.#before
     return { limit, concurrency: this.#concurrency.limit }
   }
 

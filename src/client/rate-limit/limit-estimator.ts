@@ -152,19 +152,22 @@ const UNCERTAINTY_PER_DAY = 0.002
 const FORGOTTEN_AFTER_DAYS = 7
 
 /**
- * A limit that an earlier run measured becomes less certain with each day, and is forgotten after a
- * week without a refusal. A short run is too short to try a higher rate, so refusals of one night
- * that had another cause would slow every later one.
+ * The limit of an earlier run; null after a week without a refusal. A short run is too short to try
+ * a higher rate, so refusals of one night that had another cause would slow every later one.
  */
+export function stillKnown(limit: LearnedLimit | null, now: number): LearnedLimit | null {
+  if (limit === null || now - limit.measuredAt > FORGOTTEN_AFTER_DAYS * MS_PER_DAY) return null
+  return limit
+}
+
+/** The estimate of a limit that an earlier run measured, which is less certain with each day. */
 export function remembered(
-  learned: LearnedLimit | undefined,
+  learned: LearnedLimit | null,
   now: number,
 ): { readonly limit: Limit | undefined; readonly bucket: Bucket } {
-  const days = learned === undefined ? Infinity : Math.max(0, now - learned.measuredAt) / MS_PER_DAY
-  if (learned?.source !== 'refusals' || days > FORGOTTEN_AFTER_DAYS) {
-    return { limit: undefined, bucket: unknownBucket(now) }
-  }
+  if (learned?.source !== 'refusals') return { limit: undefined, bucket: unknownBucket(now) }
   const { rate, burst, measuredAt } = learned
+  const days = Math.max(0, now - measuredAt) / MS_PER_DAY
   const bucket = rememberedBucket(rate, burst, FRESH_UNCERTAINTY + UNCERTAINTY_PER_DAY * days, now)
   const range = rangeOf(bucket)
   return { bucket, limit: { ...range, from: range.low, since: now, measuredAt } }

@@ -70,7 +70,7 @@ export class Pacer {
   /** Consecutive refusals at which no limit agreed with the requests. */
   #contradicted = 0
 
-  constructor(most: number, learned: LearnedLimit | undefined, now: number) {
+  constructor(most: number, learned: LearnedLimit | null, now: number) {
     const { limit, bucket } = remembered(learned, now)
     this.#most = most
     this.#limit = limit
