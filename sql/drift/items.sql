@@ -20,6 +20,6 @@ from (
         json_valid(item) as is_valid,
         request_id,
         stands_for,
-        alike is null as is_unlike
+        not is_alike as is_unlike
     from strange
 ) as items_read

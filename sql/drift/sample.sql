@@ -1,4 +1,4 @@
--- The most frequent lists of keys in some items, and the fields of the first object
+-- The most frequent list of keys in some items, and the fields of the first object
 -- of each kind in one item, in order. Does not use `json_structure`: it makes a call
 -- for each level, and a deeply nested item ends its thread, and with it the
 -- process.
@@ -25,4 +25,4 @@ from (
 where keys is not null
 group by keys
 order by count(*) desc, keys
-limit 3
+limit 1

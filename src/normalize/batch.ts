@@ -117,28 +117,16 @@ export class DayBatch {
 
   /**
    * Creates `strange` from the items in `raw` that may differ from the documentation, but of those
-   * with one shape and day only the first. Tries one shape at a time: most items match the first.
+   * with the most frequent shape only the first of each day.
    */
   async #findStrange(): Promise<void> {
-    const [first = NO_SHAPE, ...others] = await this.#shapesServed()
-    const readBack = (into: string, items: string, at: number, shape: ReadShape): Promise<void> => {
-      const values = {
-        into,
-        items,
-        shape: literal(JSON.stringify(shape.shape)),
-        conditions: ['true', ...shape.conditions].join(' and '),
-        alike: String(shape.isDocumented ? 0 : at + 1),
-      }
-      return this.database.run(fill(statement('drift/read_back'), values))
+    const { shape, conditions, isDocumented } = (await this.#shapeServed()) ?? NO_SHAPE
+    const values = {
+      shape: literal(JSON.stringify(shape)),
+      conditions: ['true', ...conditions].join(' and '),
+      is_documented: String(isDocumented),
     }
-    await readBack('compared', statement('drift/all_items'), 0, first)
-    const differing = statement('drift/unlike_items')
-    for (const [at, shape] of others.entries()) {
-      if (!(await hasRows(this.database, `from (${differing})`))) break
-      await readBack('compared_next', differing, at + 1, shape)
-      await this.database.run(statement('drift/next_shape'))
-    }
-    await this.database.run(statement('drift/strange'))
+    await this.database.run(fill(statement('drift/strange'), values))
   }
 
   async #parseRaw(into?: string): Promise<void> {
@@ -147,8 +135,8 @@ export class DayBatch {
     this.#hasDisplaced = await hasRows(this.database, 'from repeated_keys')
   }
 
-  /** The shapes that items are served in, the most frequent first. */
-  async #shapesServed(): Promise<ReadShape[]> {
+  /** The shape that most items are served in. */
+  async #shapeServed(): Promise<ReadShape | undefined> {
     const kinds = [...this.documented.keys()].filter((kind) => kind !== '$' && !kind.includes('*'))
     const fields = kinds.map((kind) => {
       const first = `json_extract(item, ${literal(kind.replaceAll('[]', '[0]'))})`
@@ -160,15 +148,14 @@ export class DayBatch {
     const days = this.days.filter((_, at) => at % DAYS_PER_SAMPLE === 0)
     const values = { fields: fields.join(', '), ...daysIn(days) }
     const { rows } = await this.database.table(fill(statement('drift/sample'), values))
-    return rows.flatMap(([keys, found]) => {
-      const sample: Sample = new Map(
-        kinds.flatMap((kind, at) => {
-          const own = namesIn(Array.isArray(found) ? (found as readonly Cell[])[at] : null)
-          return own === null ? [] : [[kind, own] as const]
-        }),
-      )
-      return shapeOf(this.documented, namesIn(keys) ?? [], sample) ?? []
-    })
+    const [keys, found] = rows[0] ?? []
+    const sample: Sample = new Map(
+      kinds.flatMap((kind, at) => {
+        const own = namesIn(Array.isArray(found) ? (found as readonly Cell[])[at] : null)
+        return own === null ? [] : [[kind, own] as const]
+      }),
+    )
+    return shapeOf(this.documented, namesIn(keys) ?? [], sample)
   }
 
   /**
