@@ -1,27 +1,17 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { onTestFinished } from 'vitest'
-import { startEmulator, type Emulator, type EmulatorOptions } from '../../src/emulator/emulator.ts'
+import type { EmulatorOptions } from '../../src/emulator/emulator.ts'
 import { temporaryFolder } from '../support/helpers.ts'
 import { execute } from './published-stage.ts'
+import { environmentOf, standIn } from '../support/stand-in.ts'
 
 export const NOW = Date.parse('2026-02-03T05:00:00Z')
 
 /** A stand-in platform, a data folder, and the environment of a command. */
 export async function stage(options: Partial<EmulatorOptions> = {}) {
-  const emulator = await startEmulator({ users: 12, now: () => NOW, ...options })
-  onTestFinished(() => emulator.close())
+  const emulator = await standIn({ users: 12, now: () => NOW, ...options })
   const data = await temporaryFolder()
   return { emulator, data, environment: environmentOf(emulator, data) }
-}
-
-function environmentOf(emulator: Emulator, data: string): Record<string, string> {
-  return {
-    AGENT_BASE_URL: emulator.url,
-    AGENT_API_KEY: emulator.keys.manager,
-    AGENT_WAREHOUSE_DATA: data,
-    AGENT_WAREHOUSE_RATE: '2000',
-  }
 }
 
 export const lines = (text: string): string[] => text.split('\n').filter((line) => line !== '')

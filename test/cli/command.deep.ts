@@ -1,10 +1,10 @@
 import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
-import { startEmulator } from '../../src/emulator/emulator.ts'
+import { describe, expect, it } from 'vitest'
 import { command } from '../support/command.ts'
 import { lines, NOW, stage } from './command-stage.ts'
 import { execute } from './published-stage.ts'
+import { standIn } from '../support/stand-in.ts'
 
 describe('bad usage', () => {
   it.each<[string, string[], RegExp]>([
@@ -222,8 +222,7 @@ describe('plan', () => {
 describe('a configuration file', () => {
   it('lists organisations, each with the variable of its key, and the exports', async () => {
     const { emulator, data } = await stage({ users: 3 })
-    const other = await startEmulator({ users: 3, seed: 2, orgId: 'org_two', now: () => NOW })
-    onTestFinished(() => other.close())
+    const other = await standIn({ users: 3, seed: 2, orgId: 'org_two', now: () => NOW })
     const file = join(data, 'agent-warehouse.yaml')
     await writeFile(
       file,

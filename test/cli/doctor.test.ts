@@ -1,15 +1,14 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
-import { startEmulator } from '../../src/emulator/emulator.ts'
+import { describe, expect, it } from 'vitest'
 import { lock } from '../../src/lib/lock.ts'
 import { command } from '../support/command.ts'
 import { temporaryFolder } from '../support/helpers.ts'
 import { waiting } from '../support/lease.ts'
+import { standIn } from '../support/stand-in.ts'
 
 async function stage() {
-  const emulator = await startEmulator({ users: 3, now: () => Date.now() })
-  onTestFinished(() => emulator.close())
+  const emulator = await standIn({ users: 3, now: () => Date.now() })
   const data = await temporaryFolder()
   const environment = {
     AGENT_BASE_URL: emulator.url,

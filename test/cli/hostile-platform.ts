@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
-import { startEmulator, type Emulator } from '../../src/emulator/emulator.ts'
-import { onTestFinished } from 'vitest'
+import type { Emulator } from '../../src/emulator/emulator.ts'
 import { testServer } from '../support/helpers.ts'
+import { standIn } from '../support/stand-in.ts'
 
 /** The day after the days that commands ask for, to keep the history short. */
 const NOW = Date.parse('2026-02-04T05:00:00Z')
@@ -26,8 +26,7 @@ export async function hostilePlatform(
   change: (answer: Answer, request: IncomingMessage) => Answer,
   original: (path: string) => string = (path) => path,
 ): Promise<HostilePlatform> {
-  const emulator = await startEmulator({ users: 3, now: () => NOW })
-  onTestFinished(() => emulator.close())
+  const emulator = await standIn({ users: 3, now: () => NOW })
   const proxy = (host: string) =>
     testServer((request, response) => {
       void forward(host, request, emulator.keys.manager, original).then((answer) => {

@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
-import { startEmulator, type EmulatorOptions } from '../../src/emulator/emulator.ts'
+import { describe, expect, it } from 'vitest'
+import type { EmulatorOptions } from '../../src/emulator/emulator.ts'
 import { command } from '../support/command.ts'
 import { temporaryFolder } from '../support/helpers.ts'
+import { standIn } from '../support/stand-in.ts'
 
 const NOW = Date.parse('2026-02-03T05:00:00Z')
 const SYNC = ['sync', '--only', 'users', '--log', 'none']
@@ -17,8 +18,7 @@ async function stage(answered: (number: number) => Response | Record<string, str
     for (const [name, value] of Object.entries(given)) response.headers.set(name, value)
     return response
   }
-  const emulator = await startEmulator({ users: 12, now: () => NOW, intercept })
-  onTestFinished(() => emulator.close())
+  const emulator = await standIn({ users: 12, now: () => NOW, intercept })
   const data = await temporaryFolder()
   const environment = {
     AGENT_BASE_URL: emulator.url,

@@ -3,16 +3,15 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { startEmulator } from '../../src/emulator/emulator.ts'
 import { runHook } from '../hooks/support.ts'
 import { command } from '../support/command.ts'
 import { temporaryFolder } from '../support/helpers.ts'
 import { NOW } from './command-stage.ts'
 import { execute } from './published-stage.ts'
+import { standIn } from '../support/stand-in.ts'
 
 async function stage(): Promise<{ data: string; environment: Record<string, string> }> {
-  const emulator = await startEmulator({ users: 3, now: () => NOW })
-  onTestFinished(() => emulator.close())
+  const emulator = await standIn({ users: 3, now: () => NOW })
   const data = join(await temporaryFolder(), 'data')
   return {
     data,

@@ -1,8 +1,8 @@
-import { onTestFinished } from 'vitest'
 import { program } from '../../src/cli/program.ts'
-import { startEmulator, type Emulator, type EmulatorOptions } from '../../src/emulator/emulator.ts'
+import type { Emulator, EmulatorOptions } from '../../src/emulator/emulator.ts'
 import type { Outcome } from '../support/command.ts'
 import { temporaryFolder } from '../support/helpers.ts'
+import { standIn } from '../support/stand-in.ts'
 
 export const NOW = Date.parse('2026-03-10T05:00:00Z')
 
@@ -28,8 +28,7 @@ export interface Person {
 
 /** A stand-in platform, and the command that talks to it. */
 export async function stage(options: Partial<EmulatorOptions> = {}): Promise<Stage> {
-  const emulator = await startEmulator({ users: 130, now: () => NOW, ...options })
-  onTestFinished(() => emulator.close())
+  const emulator = await standIn({ users: 130, now: () => NOW, ...options })
   const data = `${await temporaryFolder()}/data`
   const environment = {
     AGENT_BASE_URL: emulator.url,

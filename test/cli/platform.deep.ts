@@ -1,10 +1,10 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
-import { describe, expect, it, onTestFinished } from 'vitest'
-import { startEmulator } from '../../src/emulator/emulator.ts'
+import { describe, expect, it } from 'vitest'
 import { openRedaction } from '../../src/lib/secrets/redaction.ts'
 import { command } from '../support/command.ts'
 import { temporaryFolder } from '../support/helpers.ts'
 import { linesOf, NOW, stage, type Stage } from './platform-stage.ts'
+import { standIn } from '../support/stand-in.ts'
 
 /** One command of each kind that changes something; `@` is a session that runs. */
 const CHANGING: readonly [string, string[], string[]][] = [
@@ -216,8 +216,7 @@ describe('a platform command', () => {
 describe('one of several organisations', () => {
   async function two() {
     const one = await stage()
-    const other = await startEmulator({ users: 5, seed: 2, orgId: 'org_two', now: () => NOW })
-    onTestFinished(() => other.close())
+    const other = await standIn({ users: 5, seed: 2, orgId: 'org_two', now: () => NOW })
     const folder = await temporaryFolder()
     const config = `${folder}/agent-warehouse.yaml`
     await writeFile(

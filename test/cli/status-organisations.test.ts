@@ -1,13 +1,12 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
-import { startEmulator } from '../../src/emulator/emulator.ts'
+import { expect, it } from 'vitest'
 import { command } from '../support/command.ts'
 import { temporaryFolder } from '../support/helpers.ts'
+import { standIn } from '../support/stand-in.ts'
 
 it('status names organisations that are no longer configured, by whatever name', async () => {
-  const emulator = await startEmulator({ users: 1, organisations: 2, now: () => Date.now() })
-  onTestFinished(() => emulator.close())
+  const emulator = await standIn({ users: 1, organisations: 2, now: () => Date.now() })
   const config = join(await temporaryFolder(), 'agent-warehouse.yaml')
   const environment = { ONE: emulator.keysOf(1).manager, TWO: emulator.keysOf(2).manager }
   const configure = (organisations: Readonly<Record<string, string>>) => {

@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { parseDay } from '../../src/lib/days.ts'
-import { startEmulator } from '../../src/emulator/emulator.ts'
 import { Database, type Row } from '../../src/lib/duckdb.ts'
 import { packageRoot } from '../../src/lib/package.ts'
 import { listAnalyses } from '../../src/serve/query.ts'
@@ -13,6 +12,7 @@ import { landPlatform } from '../model/platform/served.ts'
 import { Lake } from '../support/lake.ts'
 import { python } from './python.ts'
 import { catalogueOf, differencesOf } from './relations.ts'
+import { environmentOf, standIn } from '../support/stand-in.ts'
 
 const FIRST_NIGHT = Date.parse('2026-02-03T05:00:00Z')
 const MS_PER_DAY = 86_400_000
@@ -26,7 +26,7 @@ const RESTATED: Readonly<Record<string, readonly [RegExp, string]>> = {
 
 async function restatingPlatform() {
   const clock = { now: FIRST_NIGHT }
-  const emulator = await startEmulator({
+  const emulator = await standIn({
     users: 12,
     now: () => clock.now,
     intercept: async ({ path, answer }) => {
@@ -38,14 +38,8 @@ async function restatingPlatform() {
       return new Response(text, { status: response.status, headers: response.headers })
     },
   })
-  onTestFinished(() => emulator.close())
   const data = await temporaryFolder()
-  const environment = {
-    AGENT_BASE_URL: emulator.url,
-    AGENT_API_KEY: emulator.keys.manager,
-    AGENT_WAREHOUSE_DATA: data,
-    AGENT_WAREHOUSE_RATE: '2000',
-  }
+  const environment = environmentOf(emulator, data)
   const night = async (): Promise<void> => {
     const outcome = await command(['run', '--log', 'none'], environment)
     expect(outcome, outcome.err).toMatchObject({ code: 0 })

@@ -1,7 +1,7 @@
-import { onTestFinished } from 'vitest'
 import { z } from 'zod'
 
-import { startEmulator, type Emulator, type EmulatorOptions } from '../../src/emulator/emulator.ts'
+import type { Emulator, EmulatorOptions } from '../../src/emulator/emulator.ts'
+import { standIn } from '../support/stand-in.ts'
 
 /** The last day with data is the day before. */
 export const TODAY = '2026-03-20'
@@ -9,8 +9,7 @@ export const YESTERDAY = '2026-03-19'
 
 /** A stand-in platform that ends with its test; its clock stands at noon of TODAY. */
 export async function start(options: Partial<EmulatorOptions> = {}): Promise<Emulator> {
-  const emulator = await startEmulator({ now: () => Date.parse(`${TODAY}T12:00:00Z`), ...options })
-  onTestFinished(() => emulator.close())
+  const emulator = await standIn({ now: () => Date.parse(`${TODAY}T12:00:00Z`), ...options })
   return emulator
 }
 

@@ -11,12 +11,12 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { startEmulator } from '../../src/emulator/emulator.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { packageRoot } from '../../src/lib/package.ts'
 import { temporaryFolder } from '../support/helpers.ts'
 import { MACHINE } from '../support/machine.ts'
 import { readLake } from './platform.ts'
+import { standIn } from '../support/stand-in.ts'
 
 /** What CONTRIBUTING.md says that an endpoint takes, for `GET /api/v1/analytics/reviews`. */
 const PATCH = join(packageRoot, 'test', 'fixtures', 'add-endpoint', 'reviews.patch')
@@ -60,7 +60,7 @@ function packageWith(files: readonly string[], to: string): string {
 
 /** The stand-in, which serves the endpoint too: three users a day, each on a page of their own. */
 async function platformWithReviews(clock: { now: number; comments: number }) {
-  const platform = await startEmulator({
+  const platform = await standIn({
     users: 4,
     now: () => clock.now,
     intercept: ({ path, query }) => {
@@ -77,7 +77,6 @@ async function platformWithReviews(clock: { now: number; comments: number }) {
       return Response.json({ data, meta })
     },
   })
-  onTestFinished(() => platform.close())
   return platform
 }
 

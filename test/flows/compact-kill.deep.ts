@@ -1,18 +1,17 @@
 import { cp } from 'node:fs/promises'
-import { expect, it, onTestFinished } from 'vitest'
-import { startEmulator } from '../../src/emulator/emulator.ts'
+import { expect, it } from 'vitest'
 import { rawDays } from '../../src/lake/raw-days.ts'
 import { courseOf, killAt, pointsOf, type Command } from '../kill/victim.ts'
 import { command } from '../support/command.ts'
 import { temporaryFolder } from '../support/helpers.ts'
 import { rawFiles, rawRows, rowsOfVersions } from './raw-rows.ts'
+import { environmentOf, standIn } from '../support/stand-in.ts'
 
 const ORG = 'org_demo'
 const NOW = Date.parse('2026-03-05T05:00:00Z')
 
 it('law 3: compact that is killed at any write and runs again leaves the same lake', async () => {
-  const emulator = await startEmulator({ now: () => NOW, users: 2 })
-  onTestFinished(() => emulator.close())
+  const emulator = await standIn({ now: () => NOW, users: 2 })
   const victim: Command = {
     args: ['compact', '--log', 'none'],
     url: emulator.url,
@@ -20,12 +19,10 @@ it('law 3: compact that is killed at any write and runs again leaves the same la
   }
   const before = await temporaryFolder()
   const days = ['--only', 'tokens', '--to', '2026-01-17']
-  const { code, err } = await command(['sync', ...days, '--log', 'none'], {
-    AGENT_BASE_URL: emulator.url,
-    AGENT_API_KEY: emulator.keys.manager,
-    AGENT_WAREHOUSE_DATA: before,
-    AGENT_WAREHOUSE_RATE: '2000',
-  })
+  const { code, err } = await command(
+    ['sync', ...days, '--log', 'none'],
+    environmentOf(emulator, before),
+  )
   expect(code, err).toBe(0)
   const [rows, versions] = [await rawRows(before), await rowsOfVersions(before, ORG)]
   const landed = await rawDays(before, ORG)

@@ -1,9 +1,9 @@
-import { onTestFinished } from 'vitest'
 import { ENTITY_RESOURCES, type EntityResource } from '../../src/lake/resources.ts'
 import type { EntitySelection } from '../../src/extract/entities/context.ts'
-import { startEmulator, type Emulator, type EmulatorOptions } from '../../src/emulator/emulator.ts'
+import type { Emulator, EmulatorOptions } from '../../src/emulator/emulator.ts'
 import { testWorld } from '../support/helpers.ts'
 import { ledgerOf, readLake, syncFrom, type Sync } from './platform.ts'
+import { standIn } from '../support/stand-in.ts'
 
 export const NIGHT = Date.parse('2026-03-10T02:00:00Z')
 export const DAY = 86_400_000
@@ -15,8 +15,7 @@ export interface Platform extends Emulator {
 
 export async function platform(options: Partial<EmulatorOptions> = {}): Promise<Platform> {
   let now = NIGHT
-  const emulator = await startEmulator({ now: () => now, users: 5, ...options })
-  onTestFinished(() => emulator.close())
+  const emulator = await standIn({ now: () => now, users: 5, ...options })
   return Object.assign(emulator, {
     at: (time: number) => {
       now = time

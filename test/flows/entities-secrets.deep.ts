@@ -1,11 +1,12 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
-import { DEMO_SECRETS, startEmulator, type EmulatorOptions } from '../../src/emulator/emulator.ts'
+import { describe, expect, it } from 'vitest'
+import { DEMO_SECRETS, type EmulatorOptions } from '../../src/emulator/emulator.ts'
 import { Database } from '../../src/lib/duckdb.ts'
 import { writeAtomic } from '../../src/lib/files.ts'
 import { command } from '../support/command.ts'
 import { temporaryFolder } from '../support/helpers.ts'
+import { environmentOf, standIn } from '../support/stand-in.ts'
 
 const NOW = Date.parse('2026-01-18T02:00:00Z')
 
@@ -41,19 +42,15 @@ function foundIn(text: string): string[] {
 }
 
 async function stage(options: Partial<EmulatorOptions> = {}) {
-  const emulator = await startEmulator({
+  const emulator = await standIn({
     users: 3,
     now: () => NOW,
     ...options,
   })
-  onTestFinished(() => emulator.close())
   const data = await temporaryFolder()
   const environment = {
-    AGENT_BASE_URL: emulator.url,
+    ...environmentOf(emulator, data),
     AGENT_APP_URL: emulator.appUrl,
-    AGENT_API_KEY: emulator.keys.manager,
-    AGENT_WAREHOUSE_DATA: data,
-    AGENT_WAREHOUSE_RATE: '2000',
   }
   const ids = emulator.sessionIds()
   const messages = ids.flatMap((id) => emulator.messageIds(id).map((message) => `${id},${message}`))

@@ -2,9 +2,9 @@ import { chmod, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { loadConfig } from '../../src/config/config.ts'
-import { startEmulator, type Emulator, type Intercept } from '../../src/emulator/emulator.ts'
+import type { Emulator, Intercept } from '../../src/emulator/emulator.ts'
 import { knownOrganisations, LedgerFile } from '../../src/lake/ledger.ts'
 import { RESOURCES } from '../../src/lake/resources.ts'
 import { DeferredError, ExitCode } from '../../src/lib/errors.ts'
@@ -12,6 +12,7 @@ import type { RunEvent } from '../../src/lib/events.ts'
 import { landOrganisations, sync, type SyncSelection } from '../../src/pipeline/sync.ts'
 import type { SyncOutcome } from '../../src/pipeline/outcome.ts'
 import { temporaryFolder, testWorld } from '../support/helpers.ts'
+import { standIn } from '../support/stand-in.ts'
 
 const NOW = Date.parse('2026-01-18T06:00:00Z')
 const DAYS = 4
@@ -21,13 +22,12 @@ const ANALYTICS: SyncSelection = { resources, entities: { resources: [] } }
 
 /** A platform of six organisations; their numbers stand in their keys and ids. */
 async function platform(intercept?: Intercept): Promise<Emulator> {
-  const emulator = await startEmulator({
+  const emulator = await standIn({
     users: 3,
     organisations: 6,
     now: () => NOW,
     ...(intercept === undefined ? {} : { intercept }),
   })
-  onTestFinished(() => emulator.close())
   return emulator
 }
 

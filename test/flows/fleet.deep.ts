@@ -1,11 +1,12 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { z } from 'zod'
-import { startEmulator, type Emulator } from '../../src/emulator/emulator.ts'
+import type { Emulator } from '../../src/emulator/emulator.ts'
 import { Database, identifier } from '../../src/lib/duckdb.ts'
 import { command } from '../support/command.ts'
 import { temporaryFolder } from '../support/helpers.ts'
+import { standIn } from '../support/stand-in.ts'
 
 const FIRST_NIGHT = Date.parse('2026-01-22T05:00:00Z')
 const SECOND_NIGHT = FIRST_NIGHT + 86_400_000
@@ -83,7 +84,7 @@ interface Platform {
 async function startPlatform(name: string): Promise<Platform> {
   const { firstDay, users, instead, later = [] } = ORGANISATIONS[name] ?? { ...NONE }
   const clock = { now: FIRST_NIGHT }
-  const emulator = await startEmulator({
+  const emulator = await standIn({
     orgId: `org_${name}`,
     users,
     now: () => clock.now,
@@ -96,7 +97,6 @@ async function startPlatform(name: string): Promise<Platform> {
       return new Response(text, { status: response.status, headers: response.headers })
     },
   })
-  onTestFinished(() => emulator.close())
   return { emulator, clock }
 }
 

@@ -1,16 +1,15 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
-import { startEmulator } from '../../src/emulator/emulator.ts'
+import { describe, expect, it } from 'vitest'
 import { command } from '../support/command.ts'
 import { temporaryFolder } from '../support/helpers.ts'
+import { standIn } from '../support/stand-in.ts'
 
 const SYNC = ['sync', '--log', 'text', '--only', 'tokens', '--to', '2026-01-15']
 
 async function stage() {
-  const emulator = await startEmulator({ users: 3, now: () => Date.now() })
-  onTestFinished(() => emulator.close())
+  const emulator = await standIn({ users: 3, now: () => Date.now() })
   const data = await temporaryFolder()
   const sync = () =>
     command(SYNC, {

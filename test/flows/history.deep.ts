@@ -1,10 +1,10 @@
 import { readdir, rm, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
-import { startEmulator } from '../../src/emulator/emulator.ts'
+import { describe, expect, it } from 'vitest'
 import { Database, type Cell, type Row } from '../../src/lib/duckdb.ts'
 import { command, type Outcome } from '../support/command.ts'
 import { temporaryFolder } from '../support/helpers.ts'
+import { environmentOf, standIn } from '../support/stand-in.ts'
 
 const FIRST_NIGHT = Date.parse('2026-01-22T05:00:00Z')
 const MS_PER_DAY = 86_400_000
@@ -19,7 +19,7 @@ const RESTATED: Readonly<Record<string, readonly [RegExp, string]>> = {
 /** Two nights of a platform that restates its last days in between, with the command. */
 async function twoNights() {
   let now = FIRST_NIGHT
-  const emulator = await startEmulator({
+  const emulator = await standIn({
     users: 6,
     now: () => now,
     intercept: async ({ path, query, answer }) => {
@@ -31,14 +31,8 @@ async function twoNights() {
       return new Response(text, { status: response.status, headers: response.headers })
     },
   })
-  onTestFinished(() => emulator.close())
   const data = await temporaryFolder()
-  const environment = {
-    AGENT_BASE_URL: emulator.url,
-    AGENT_API_KEY: emulator.keys.manager,
-    AGENT_WAREHOUSE_DATA: data,
-    AGENT_WAREHOUSE_RATE: '2000',
-  }
+  const environment = environmentOf(emulator, data)
   const night = () => done(command(['run', '--log', 'none'], environment))
   expect((await night()).out).toMatch(/\$\.seat of users \(\w+\) is not documented/)
   const first = await publishedIn(data)

@@ -6,6 +6,7 @@ import { RESOURCES } from '../../src/lake/resources.ts'
 import { Database, type Row } from '../../src/lib/duckdb.ts'
 import { command } from '../support/command.ts'
 import { temporaryFolder } from '../support/helpers.ts'
+import { environmentOf } from '../support/stand-in.ts'
 
 const MS_PER_DAY = 86_400_000
 const FIRST_NIGHT = Date.parse('2026-01-22T05:00:00Z')
@@ -103,10 +104,7 @@ async function folderOf(platform: Emulator, threads: '1' | '') {
     await writeFile(join(data, 'seeds', `${name}.csv`), lines)
   }
   const environment = {
-    AGENT_BASE_URL: platform.url,
-    AGENT_API_KEY: platform.keys.manager,
-    AGENT_WAREHOUSE_DATA: data,
-    AGENT_WAREHOUSE_RATE: '2000',
+    ...environmentOf(platform, data),
     AGENT_WAREHOUSE_THREADS: threads,
   }
   const run = async (name: string): Promise<void> => {

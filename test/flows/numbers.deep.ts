@@ -1,9 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
-import { startEmulator, type Intercept } from '../../src/emulator/emulator.ts'
+import { expect, it } from 'vitest'
+import type { Intercept } from '../../src/emulator/emulator.ts'
 import { command, type Outcome } from '../support/command.ts'
 import { temporaryFolder } from '../support/helpers.ts'
+import { environmentOf, standIn } from '../support/stand-in.ts'
 
 /** The platform's clock: its last day is the 16th, its first the 14th. */
 const NOW = Date.parse('2026-01-17T05:00:00Z')
@@ -23,15 +24,9 @@ function serving(numbers: Readonly<Record<string, Readonly<Record<string, string
 }
 
 async function stage(intercept: Intercept) {
-  const emulator = await startEmulator({ users: 6, now: () => NOW, intercept })
-  onTestFinished(() => emulator.close())
+  const emulator = await standIn({ users: 6, now: () => NOW, intercept })
   const data = await temporaryFolder()
-  const environment = {
-    AGENT_BASE_URL: emulator.url,
-    AGENT_API_KEY: emulator.keys.manager,
-    AGENT_WAREHOUSE_DATA: data,
-    AGENT_WAREHOUSE_RATE: '2000',
-  }
+  const environment = environmentOf(emulator, data)
   const run = (...args: string[]): Promise<Outcome> => command(args, environment)
   const query = async (sql: string): Promise<unknown> => {
     const { out, err, code } = await run('query', sql, '--format', 'json')

@@ -1,13 +1,13 @@
 import { appendFile, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import type { RunEvent } from '../../src/lib/events.ts'
-import { startEmulator } from '../../src/emulator/emulator.ts'
 import { restoredFolder } from '../support/folders.ts'
 import { temporaryFolder, testWorld } from '../support/helpers.ts'
 import { baseOf } from './contents.ts'
 import { night, type Night } from './night.ts'
+import { standIn } from '../support/stand-in.ts'
 
 const FIRST_NIGHT = Date.parse('2026-01-22T05:00:00Z')
 const SECOND_NIGHT = FIRST_NIGHT + 86_400_000
@@ -30,7 +30,7 @@ async function secondNight(
   } = {},
 ): Promise<SecondNight> {
   const clock = { now: FIRST_NIGHT }
-  const platform = await startEmulator({
+  const platform = await standIn({
     users: 12,
     now: () => clock.now,
     intercept: async ({ path, query }) => {
@@ -39,7 +39,6 @@ async function secondNight(
       return undefined
     },
   })
-  onTestFinished(() => platform.close())
   const at = { url: platform.url, key: platform.keys.manager, patienceMs: 60_000 }
   const { data } = await restoredFolder('first night', async (dataFolder) => {
     const first = await night('sync', testWorld(FIRST_NIGHT), { ...at, dataFolder })
@@ -89,7 +88,7 @@ it('base of a month of which nothing is missing is written while other months ar
       resolve(undefined)
     }
   })
-  const platform = await startEmulator({
+  const platform = await standIn({
     users: 12,
     now: () => now,
     intercept: ({ path, query }) => {
@@ -97,7 +96,6 @@ it('base of a month of which nothing is missing is written while other months ar
       return path.endsWith('/users') && isJanuary ? january : Promise.resolve(undefined)
     },
   })
-  onTestFinished(() => platform.close())
   const world = testWorld(now)
   const emit = (event: RunEvent): void => {
     world.emit(event)

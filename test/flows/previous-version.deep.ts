@@ -2,13 +2,13 @@ import { execFileSync } from 'node:child_process'
 import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { loadConfig } from '../../src/config/config.ts'
-import { startEmulator } from '../../src/emulator/emulator.ts'
 import { Database } from '../../src/lib/duckdb.ts'
 import { packageRoot } from '../../src/lib/package.ts'
 import { run } from '../../src/pipeline/run.ts'
 import { temporaryFolder, testWorld } from '../support/helpers.ts'
+import { standIn } from '../support/stand-in.ts'
 
 /**
  * A data folder of four people of the stand-in (seed 7) after its nights of 2026-02-01 and
@@ -34,8 +34,7 @@ it('a data folder of the previous version gets an ordinary next night', async ()
   const data = await previousData()
   const before = await rawFiles(data)
   const now = Date.parse('2026-02-03T06:00:00Z')
-  const emulator = await startEmulator({ now: () => now, users: 4, seed: 7 })
-  onTestFinished(() => emulator.close())
+  const emulator = await standIn({ now: () => now, users: 4, seed: 7 })
   const world = testWorld(now)
   const config = loadConfig(
     { data, rate: 2000, concurrency: 4 },

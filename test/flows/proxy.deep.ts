@@ -2,19 +2,13 @@ import { readFileSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { createServer as createProxy, type IncomingMessage } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
-import {
-  connect,
-  createServer as createTcpServer,
-  type AddressInfo,
-  type Server,
-  type Socket,
-} from 'node:net'
+import { connect, createServer as createTcpServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createHttp } from '../../src/client/http/node-world.ts'
 import { packageRoot } from '../../src/lib/package.ts'
 import { command } from '../support/command.ts'
-import { sendJson, temporaryFolder, testServer } from '../support/helpers.ts'
+import { listening, sendJson, temporaryFolder, testServer } from '../support/helpers.ts'
 
 const KEY = 'key-that-no-proxy-sees'
 const PASSWORD = 'pass:w@rd'
@@ -24,17 +18,6 @@ const DAY = ['--only', 'tokens', '--from', '2026-02-01', '--to', '2026-02-01']
 
 const EMPTY = { data: [], meta: { org_id: 'org-1' } }
 
-async function listen(server: Server): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const sockets = new Set<Socket>()
-  server.on('connection', (socket: Socket) => sockets.add(socket.on('error', () => undefined)))
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy()
-    server.close()
-  })
-  return (server.address() as AddressInfo).port
-}
-
 /** A platform on https, and a proxy that connects every name to it and records what it sees. */
 async function stage(status = 200) {
   const pem = readFileSync(PEM)
@@ -43,7 +26,7 @@ async function stage(status = 200) {
     asked.push(request.headers.authorization ?? '')
     sendJson(response, 200, EMPTY)
   })
-  const port = await listen(platform)
+  const port = await listening(platform)
   const seen = { heads: [] as string[], bytes: '' }
   const headOf = ({ method, url, headers }: IncomingMessage): string =>
     [method, url, headers['proxy-authorization'], headers.authorization].join(' ')
@@ -65,7 +48,7 @@ async function stage(status = 200) {
     tunnel.on('error', () => socket.destroy())
   })
   const user = `user:${encodeURIComponent(PASSWORD)}`
-  return { asked, seen, proxy: `http://${user}@127.0.0.1:${await listen(proxy)}` }
+  return { asked, seen, proxy: `http://${user}@127.0.0.1:${await listening(proxy)}` }
 }
 
 async function sync(environment: Record<string, string>) {
@@ -153,7 +136,7 @@ describe('HTTPS_PROXY', () => {
 
   it('fails a request when the proxy closes the connection without an answer', async () => {
     const proxy = createTcpServer((socket) => socket.once('data', () => socket.end()))
-    const httpsProxy = `http://127.0.0.1:${await listen(proxy)}`
+    const httpsProxy = `http://127.0.0.1:${await listening(proxy)}`
     const { fetch, close } = createHttp({ httpsProxy, noProxy: '' })
     onTestFinished(close)
     await expect(fetch(REQUEST)).rejects.toThrow('no tunnel through the proxy: other side closed')
@@ -178,7 +161,7 @@ describe('HTTPS_PROXY', () => {
 
 it('a certificate of an unknown authority is an error that names NODE_EXTRA_CA_CERTS', async () => {
   const pem = readFileSync(PEM)
-  const port = await listen(createTlsServer({ key: pem, cert: pem }))
+  const port = await listening(createTlsServer({ key: pem, cert: pem }))
   const { fetch, close } = createHttp()
   onTestFinished(close)
   const request = { ...REQUEST, url: `https://127.0.0.1:${port}/` }

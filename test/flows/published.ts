@@ -1,9 +1,9 @@
 import { join } from 'node:path'
-import { expect, onTestFinished } from 'vitest'
-import { startEmulator } from '../../src/emulator/emulator.ts'
+import { expect } from 'vitest'
 import { Database, identifier, type Row } from '../../src/lib/duckdb.ts'
 import { command, type Outcome } from '../support/command.ts'
 import { restoredFolder } from '../support/folders.ts'
+import { environmentOf, standIn } from '../support/stand-in.ts'
 
 const NOW = Date.parse('2026-01-24T05:00:00Z')
 export const MS_PER_DAY = 86_400_000
@@ -11,14 +11,8 @@ export const MS_PER_DAY = 86_400_000
 /** A platform at the time of the given night, and the command on a data folder. */
 async function stage(data: string, nights = 1) {
   const clock = { now: NOW + (nights - 1) * MS_PER_DAY }
-  const emulator = await startEmulator({ users: 8, now: () => clock.now })
-  onTestFinished(() => emulator.close())
-  const environment = {
-    AGENT_BASE_URL: emulator.url,
-    AGENT_API_KEY: emulator.keys.manager,
-    AGENT_WAREHOUSE_DATA: data,
-    AGENT_WAREHOUSE_RATE: '2000',
-  }
+  const emulator = await standIn({ users: 8, now: () => clock.now })
+  const environment = environmentOf(emulator, data)
   const ask = (...args: string[]): Promise<Outcome> => command(args, environment)
   const work = (...args: string[]): Promise<Outcome> => ask(...args, '--log', 'none')
   const done = async (...args: string[]): Promise<string> => {

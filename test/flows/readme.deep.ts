@@ -1,12 +1,12 @@
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { spawn, spawnSync } from 'node:child_process'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { load } from 'js-yaml'
-import { startEmulator } from '../../src/emulator/emulator.ts'
 import { packageRoot } from '../../src/lib/package.ts'
 import { registered } from '../cli/registry.ts'
 import { temporaryFolder } from '../support/helpers.ts'
+import { standIn } from '../support/stand-in.ts'
 
 const read = (name: string): Promise<string> => readFile(join(packageRoot, name), 'utf8')
 
@@ -43,8 +43,7 @@ describe('the README', () => {
 
   it('shows commands that work one after the other, given an address and a key', async () => {
     const now = Date.parse('2026-01-20T05:00:00Z')
-    const emulator = await startEmulator({ users: 8, now: () => now })
-    onTestFinished(() => emulator.close())
+    const emulator = await standIn({ users: 8, now: () => now })
     const folder = await temporaryFolder()
     const bin = join(folder, 'node_modules', '.bin')
     await mkdir(bin, { recursive: true })

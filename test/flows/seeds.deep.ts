@@ -1,22 +1,16 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
-import { startEmulator } from '../../src/emulator/emulator.ts'
+import { expect, it } from 'vitest'
 import { sha256OfFile } from '../../src/lib/files.ts'
 import { command } from '../support/command.ts'
 import { temporaryFolder } from '../support/helpers.ts'
+import { environmentOf, standIn } from '../support/stand-in.ts'
 
 it('the user’s seeds reach the warehouse, a broken seed does not change it, and lines that match no user are named', async () => {
   const now = Date.parse('2026-01-18T05:00:00Z')
-  const emulator = await startEmulator({ users: 5, seed: 1, now: () => now })
-  onTestFinished(() => emulator.close())
+  const emulator = await standIn({ users: 5, seed: 1, now: () => now })
   const data = await temporaryFolder()
-  const environment = {
-    AGENT_BASE_URL: emulator.url,
-    AGENT_API_KEY: emulator.keys.manager,
-    AGENT_WAREHOUSE_DATA: data,
-    AGENT_WAREHOUSE_RATE: '2000',
-  }
+  const environment = environmentOf(emulator, data)
   const teams = join(data, 'seeds', 'teams.csv')
   await mkdir(join(data, 'seeds'))
   await writeFile(teams, 'user,team,cost_centre,valid_from\na@x.example,red,,2026-01-14\n')

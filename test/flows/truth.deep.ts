@@ -1,24 +1,18 @@
-import { describe, expect, it, onTestFinished } from 'vitest'
-import { startEmulator } from '../../src/emulator/emulator.ts'
+import { describe, expect, it } from 'vitest'
 import { warehousePath } from '../../src/lake/layout.ts'
 import { formatJson } from '../../src/serve/format.ts'
 import { query } from '../../src/serve/query.ts'
 import { command } from '../support/command.ts'
 import { temporaryFolder } from '../support/helpers.ts'
 import { compare, expectedMarts, fetchEverything, type ActualRow } from '../truth/index.ts'
+import { environmentOf, standIn } from '../support/stand-in.ts'
 
 /** Lands and builds a stand-in of 40 users with the command, and returns the expected marts too. */
 async function warehouseAndTruth(seed: number, today: string, last: string) {
   const now = Date.parse(`${today}T05:00:00Z`)
-  const emulator = await startEmulator({ users: 40, seed, now: () => now })
-  onTestFinished(() => emulator.close())
+  const emulator = await standIn({ users: 40, seed, now: () => now })
   const data = await temporaryFolder()
-  const environment = {
-    AGENT_BASE_URL: emulator.url,
-    AGENT_API_KEY: emulator.keys.manager,
-    AGENT_WAREHOUSE_DATA: data,
-    AGENT_WAREHOUSE_RATE: '2000',
-  }
+  const environment = environmentOf(emulator, data)
   const run = await command(['run', '--log', 'none'], environment)
   expect(run, run.err).toMatchObject({ code: 0 })
   const truth = expectedMarts(

@@ -1,16 +1,16 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
-import { startEmulator } from '../../src/emulator/emulator.ts'
+import { expect, it } from 'vitest'
 import { command, type Outcome } from '../support/command.ts'
 import { temporaryFolder } from '../support/helpers.ts'
+import { environmentOf, standIn } from '../support/stand-in.ts'
 
 const NOW = Date.parse('2026-02-14T05:00:00Z')
 
 /** A platform that serves a field `agents` in every row of /activity once the test sets it. */
 async function stage() {
   const platform = { servesAgents: false }
-  const emulator = await startEmulator({
+  const emulator = await standIn({
     users: 6,
     now: () => NOW,
     intercept: async ({ path, answer }) => {
@@ -20,14 +20,8 @@ async function stage() {
       return new Response(text, { status: response.status, headers: response.headers })
     },
   })
-  onTestFinished(() => emulator.close())
   const data = await temporaryFolder()
-  const environment = {
-    AGENT_BASE_URL: emulator.url,
-    AGENT_API_KEY: emulator.keys.manager,
-    AGENT_WAREHOUSE_DATA: data,
-    AGENT_WAREHOUSE_RATE: '2000',
-  }
+  const environment = environmentOf(emulator, data)
   const run = async (...args: string[]): Promise<Outcome> => {
     const outcome = await command([...args, '--log', 'json'], environment)
     expect(outcome, outcome.err).toMatchObject({ code: 0 })

@@ -2,26 +2,26 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
-import { startEmulator, type Emulator, type Intercept } from '../../src/emulator/emulator.ts'
+import { describe, expect, it } from 'vitest'
+import type { Intercept } from '../../src/emulator/emulator.ts'
 import { Database } from '../../src/lib/duckdb.ts'
 import { sha256OfFile } from '../../src/lib/files.ts'
 import { command, MAIN, type Outcome } from '../support/command.ts'
 import { restoredFolder } from '../support/folders.ts'
 import { MACHINE } from '../support/machine.ts'
 import { temporaryFolder } from '../support/helpers.ts'
+import { environmentOf, standIn } from '../support/stand-in.ts'
 
 const NOW = Date.parse('2026-01-22T05:00:00Z')
 
 /** A warehouse of eight days, made once, and a platform whose answers the test may change. */
 async function stage() {
   const platform: { intercept: Intercept } = { intercept: () => undefined }
-  const emulator = await startEmulator({
+  const emulator = await standIn({
     users: 6,
     now: () => NOW,
     intercept: (request) => platform.intercept(request),
   })
-  onTestFinished(() => emulator.close())
   const { data } = await restoredFolder('eight days', async (folder) => {
     const made = await command(['run', '--log', 'none'], environmentOf(emulator, folder))
     expect(made, made.err).toMatchObject({ code: 0 })
@@ -30,15 +30,6 @@ async function stage() {
   const run = (...args: string[]): Promise<Outcome> =>
     command([...args, '--log', 'none'], environment)
   return { platform, data, environment, run }
-}
-
-function environmentOf(emulator: Emulator, data: string): Record<string, string> {
-  return {
-    AGENT_BASE_URL: emulator.url,
-    AGENT_API_KEY: emulator.keys.manager,
-    AGENT_WAREHOUSE_DATA: data,
-    AGENT_WAREHOUSE_RATE: '2000',
-  }
 }
 
 /** Answers requests for the users of a day with 404. */
@@ -292,7 +283,6 @@ describe('verify', () => {
 })
 
 async function nothingYet() {
-  const emulator = await startEmulator({ users: 3, now: () => NOW })
-  onTestFinished(() => emulator.close())
+  const emulator = await standIn({ users: 3, now: () => NOW })
   return { emulator, environment: environmentOf(emulator, await temporaryFolder()) }
 }

@@ -2,12 +2,12 @@ import { createHmac } from 'node:crypto'
 import { chmod, readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Attempt, Channel } from '../../src/notify/channel.ts'
 import { hooksSchema } from '../../src/hooks/config.ts'
 import { deliver, desktopProgram, players } from '../../src/notify/deliver.ts'
 import type { Notification } from '../../src/hooks/queue.ts'
-import { temporaryFolder, testServer, testWorld } from '../support/helpers.ts'
+import { listening, temporaryFolder, testServer, testWorld } from '../support/helpers.ts'
 import { smtpServer } from './smtp-server.ts'
 
 const INPUT = '{"hook_event_name":"Notification", "big": 9007199254740993}'
@@ -250,11 +250,7 @@ describe('an e-mail', () => {
     const silent = await smtpServer({ isSilent: true })
     expect(await attempt(email(silent.port), {}, ITEM, 300)).toMatchObject({ kind: 'later' })
     expect(await attempt(email(1))).toMatchObject({ kind: 'later' })
-    const server = createServer((socket) => socket.destroy())
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    onTestFinished(() => void server.close())
-    const address = server.address()
-    const port = typeof address === 'object' && address !== null ? address.port : 0
+    const port = await listening(createServer((socket) => socket.destroy()))
     expect(await attempt(email(port))).toMatchObject({ kind: 'later' })
   })
 })

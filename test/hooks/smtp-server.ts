@@ -1,5 +1,5 @@
 import { createServer, type Socket } from 'node:net'
-import { onTestFinished } from 'vitest'
+import { listening } from '../support/helpers.ts'
 
 export interface Mail {
   readonly from: string
@@ -29,22 +29,11 @@ export interface SmtpBehaviour {
 export async function smtpServer(behaviour: SmtpBehaviour = {}): Promise<SmtpServer> {
   const mails: Mail[] = []
   const lines: string[] = []
-  const sockets = new Set<Socket>()
   const counts = new Map<string, number>()
   const server = createServer((socket) => {
-    sockets.add(socket)
-    socket.on('close', () => sockets.delete(socket))
-    socket.on('error', () => undefined)
     if (behaviour.isSilent !== true) converse(socket, { behaviour, mails, lines, counts })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(async () => {
-    for (const socket of sockets) socket.destroy()
-    await new Promise((resolve) => server.close(resolve))
-  })
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('the server has no port')
-  return { port: address.port, mails, lines }
+  return { port: await listening(server), mails, lines }
 }
 
 interface Conversation {

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { copyFile, cp, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
-import { startEmulator } from '../../src/emulator/emulator.ts'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { baseGlob } from '../../src/lake/layout.ts'
 import { addDays, parseDay } from '../../src/lib/days.ts'
 import type { RunEvent } from '../../src/lib/events.ts'
@@ -19,6 +18,7 @@ import { command } from '../support/command.ts'
 import { temporaryFolder } from '../support/helpers.ts'
 import { Lake, ORG } from '../support/lake.ts'
 import { Cluster } from './cluster.ts'
+import { standIn } from '../support/stand-in.ts'
 
 const NOW = Date.parse('2026-02-09T05:00:00Z')
 const GOLDEN = join(packageRoot, 'test', 'golden')
@@ -37,8 +37,7 @@ async function landFleet(data: string): Promise<void> {
     ['one', 30, '2025-12-20'],
     ['two', 8, '2026-01-14'],
   ] as const) {
-    const emulator = await startEmulator({ orgId: `org_${name}`, firstDay, users, now: () => NOW })
-    onTestFinished(() => emulator.close())
+    const emulator = await standIn({ orgId: `org_${name}`, firstDay, users, now: () => NOW })
     const { url, appUrl, keys } = emulator
     organisations.push(
       `  - { name: ${name}, base_url: '${url}', app_url: '${appUrl}', key_env: KEY_${name} }\n`,

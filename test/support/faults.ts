@@ -1,11 +1,12 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { onTestFinished } from 'vitest'
 import { addDays, daysBetween, parseDay } from '../../src/lib/days.ts'
 import { sliceEnvelope } from '../../src/client/json/envelope.ts'
 import { MAX_PAGE_SIZE } from '../../src/client/index.ts'
-import { startEmulator, type Emulator } from '../../src/emulator/emulator.ts'
+import type { Emulator } from '../../src/emulator/emulator.ts'
 import { chanceOf } from './chance.ts'
 import { FAULTS, send, type Ask, type Fault, type FaultKind, type Served } from './fault-kinds.ts'
+import { listening } from './helpers.ts'
+import { standIn } from './stand-in.ts'
 
 /** When a fault strikes. Without `count` and `chance`: always. */
 export interface FaultRule {
@@ -42,7 +43,7 @@ interface FaultyPlatformOptions {
 /** The stand-in platform behind a server that can damage answers of analytics as networks and proxies do. */
 export async function startFaultyPlatform(options: FaultyPlatformOptions): Promise<FaultyPlatform> {
   const { now, users = 12, seed = 1, pageSize = 3 } = options
-  const emulator = await startEmulator({ now, users, seed })
+  const emulator = await standIn({ now, users, seed })
   const struck: { kind: FaultKind; url: string }[] = []
   const asked: string[] = []
   const times = new Map<string, number>()
@@ -84,16 +85,8 @@ export async function startFaultyPlatform(options: FaultyPlatformOptions): Promi
   const server = createServer((request, response) => {
     serve(request, response).catch(() => response.destroy())
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(async () => {
-    server.closeAllConnections()
-    await new Promise((resolve) => server.close(resolve))
-    await emulator.close()
-  })
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('the server has no port')
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url: `http://127.0.0.1:${await listening(server)}`,
     emulator,
     struck,
     asked,

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { Server, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -58,6 +59,20 @@ export function testWorld(startsAt = Date.parse('2026-03-10T06:00:00Z')): TestWo
 /** Registers what to do after the test: `onTestFinished`, or a list that a hook runs. */
 export type AtEnd = (end: () => void | Promise<void>) => void
 
+/** Lets a server listen on loopback until the test ends, whatever is connected then; returns its port. */
+export async function listening(server: Server, atEnd: AtEnd = onTestFinished): Promise<number> {
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket: Socket) => sockets.add(socket.on('error', () => undefined)))
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  atEnd(async () => {
+    for (const socket of sockets) socket.destroy()
+    await new Promise((resolve) => server.close(resolve))
+  })
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('the server has no port')
+  return address.port
+}
+
 export type Handler = (request: IncomingMessage, response: ServerResponse, count: number) => void
 
 /** A real server on loopback whose answers the test writes; counts the requests. */
@@ -70,14 +85,7 @@ export async function testServer(
     requests.push(`${request.method ?? ''} ${request.url ?? ''}`)
     handler(request, response, requests.length)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  atEnd(async () => {
-    server.closeAllConnections()
-    await new Promise((resolve) => server.close(resolve))
-  })
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('the server has no port')
-  return { url: `http://127.0.0.1:${address.port}`, requests }
+  return { url: `http://127.0.0.1:${await listening(server, atEnd)}`, requests }
 }
 
 /**

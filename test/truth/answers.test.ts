@@ -1,28 +1,17 @@
-import { createServer, type Server } from 'node:http'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { testServer } from '../support/helpers.ts'
 import { fetchEverything } from './answers.ts'
 
 type Answer = readonly [status: number, body: string, headers?: Record<string, string>]
 
-let server: Server | undefined
-
-afterEach(() => {
-  server?.close()
-  server?.closeAllConnections()
-})
-
 /** A platform that answers with `answer`; returns its address. */
 async function platform(answer: (url: URL, authorization: string) => Answer): Promise<string> {
-  const listening = createServer((request, response) => {
+  const server = await testServer((request, response) => {
     const url = new URL(request.url ?? '/', 'http://platform')
     const [status, body, headers] = answer(url, request.headers.authorization ?? '')
     response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body)
   })
-  server = listening
-  await new Promise<void>((resolve) => listening.listen(0, '127.0.0.1', resolve))
-  const address = listening.address()
-  if (address === null || typeof address === 'string') throw new Error('the platform has no port')
-  return `http://127.0.0.1:${address.port}`
+  return server.url
 }
 
 function envelope(rows: string, meta = ''): string {

@@ -1,12 +1,9 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, onTestFinished } from 'vitest'
-import {
-  startEmulator,
-  type Emulator,
-  type EmulatorOptions,
-} from '../../../src/emulator/emulator.ts'
+import { expect } from 'vitest'
+import type { Emulator, EmulatorOptions } from '../../../src/emulator/emulator.ts'
 import type { Outcome } from '../../support/command.ts'
+import { standIn } from '../../support/stand-in.ts'
 import type { Published, Where } from '../published-stage.ts'
 
 export const NOW = Date.parse('2026-02-03T05:00:00Z')
@@ -63,8 +60,7 @@ export function on(data: string): Where {
 export async function another(
   options: Partial<EmulatorOptions> = {},
 ): Promise<{ emulator: Emulator; environment: Record<string, string> }> {
-  const emulator = await startEmulator({ users: 6, now: () => NOW, remember: 10_000, ...options })
-  onTestFinished(() => emulator.close())
+  const emulator = await standIn({ users: 6, now: () => NOW, remember: 10_000, ...options })
   const environment = {
     AGENT_BASE_URL: emulator.url,
     AGENT_APP_URL: emulator.appUrl,
