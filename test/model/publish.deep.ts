@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs'
 import { open, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -236,6 +237,27 @@ it('publishing is cancelled when the caller’s meta fails', async () => {
   const error = await failure(bench.build(TINY, { meta: () => Promise.reject(new Error('disk')) }))
   expect(error).toMatchObject({ message: 'disk' })
   expect(await readdir(bench.data)).toEqual(['state', 'users.parquet'])
+})
+
+it('publishing that fails frees the space of its file before it writes the artifacts', async () => {
+  const bench = await Bench.open()
+  let atArtifacts: readonly string[] | undefined
+  let hasFailed = false
+  const error = await failure(
+    bench.build(TINY, {
+      artifacts: { folder: join(bench.data, 'target'), builder: 'agent-warehouse 0.0.0' },
+      meta: () => {
+        hasFailed = true
+        return Promise.reject(new Error('disk'))
+      },
+      now: () => {
+        if (hasFailed) atArtifacts ??= readdirSync(bench.data)
+        return 0
+      },
+    }),
+  )
+  expect(error).toMatchObject({ message: 'disk' })
+  expect(atArtifacts).toEqual(['state', 'users.parquet'])
 })
 
 it('publishing removes temporary files of a crash, and no other file', async () => {

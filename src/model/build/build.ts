@@ -53,9 +53,13 @@ export async function buildAndPublish(options: BuildOptions): Promise<BuildResul
   try {
     return await planAndBuild(options)
   } finally {
-    // what was neither published nor kept; if this fails, the next build does it
-    await removeTemporariesOf(target).catch(() => undefined)
+    await removeUnpublished(target)
   }
+}
+
+/** Removes what was neither published nor kept; if this fails, the next build does it. */
+async function removeUnpublished(target: string): Promise<void> {
+  await removeTemporariesOf(target).catch(() => undefined)
 }
 
 async function planAndBuild(options: BuildOptions): Promise<BuildResult> {
@@ -93,6 +97,7 @@ async function planAndBuild(options: BuildOptions): Promise<BuildResult> {
     await writeArtifacts(build, compiled, { ...results, relations })
     return { models, checks, freshness }
   } catch (error) {
+    await removeUnpublished(target) // on a full disk, there is no room for the artifacts until then
     await writeArtifacts(build, compiled, results)
     signal?.throwIfAborted()
     throw error
