@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { open, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { ChecksFailedError, UsageError } from '../../src/lib/errors.ts'
+import { ChecksFailedError, DeferredError, UsageError } from '../../src/lib/errors.ts'
 import type { RunEvent } from '../../src/lib/events.ts'
 import { Database } from '../../src/lib/duckdb.ts'
 import { sha256OfFile } from '../../src/lib/files.ts'
@@ -306,11 +306,11 @@ it('publishing is cancelled by a signal', async () => {
   const emit = (event: RunEvent) => {
     if (event.type === 'check.finished' && event.check.startsWith('not_null'))
       setImmediate(() => {
-        stop.abort(new Error('stopped'))
+        stop.abort(new DeferredError('stopped', { hint: 'Run it again.' }))
       })
   }
   const error = await failure(bench.build(slow, { signal: stop.signal, emit }))
-  expect(error).toMatchObject({ message: 'stopped' })
+  expect(error).toMatchObject({ message: 'stopped', hint: 'Run it again.' })
   expect(await readdir(bench.data)).toEqual(['state', 'users.parquet'])
 })
 

@@ -82,6 +82,7 @@ async function planAndBuild(options: BuildOptions): Promise<BuildResult> {
   try {
     const path = await beginFile(target, plan.isInNewFile, previous)
     const executed = await executePlan(path, build, plan).catch((error: unknown) => {
+      signal?.throwIfAborted() // a signal is no problem of the build, and says itself what to do
       if (error instanceof AppError) throwIfAny([error])
       throw error
     })
