@@ -54,6 +54,9 @@ export interface CsvRecord {
   readonly fields: readonly string[]
 }
 
+/** More doubled quotes in a field would exhaust the stack of the regular expression. */
+const MOST_QUOTES = 1_999_999
+
 /**
  * The records of a CSV text (RFC 4180), the header included, without blank lines. A quoted field
  * may hold line breaks, and blanks around its quotes are left out.
@@ -62,7 +65,7 @@ export interface CsvRecord {
  */
 export function recordsOf(text: string, delimiter: string, file: string): CsvRecord[] {
   const bare = `(?! *")[^${delimiter}\\r\\n]*`
-  const field = `(?: *"([^"]*(?:""[^"]*)*)" *|(${bare}))(${delimiter}|\\r\\n|\\r|\\n|$)`
+  const field = `(?: *"([^"]*(?:""[^"]*){0,${MOST_QUOTES}})" *|(${bare}))(${delimiter}|\\r\\n|\\r|\\n|$)`
   const records: CsvRecord[] = []
   let [end, line, nextLine] = [0, 1, 1]
   let fields: string[] = []

@@ -40,5 +40,7 @@ describe('the records of a CSV text', () => {
     const long = `"${'""'.repeat(1_000_000)}`
     expect(() => recordsOf(`a,b\n1,${long}x"`, ',', 'a.csv')).not.toThrow()
     expect(() => recordsOf(`a,b\n1,${long}`, ',', 'a.csv')).toThrow('a.csv:2: a double quote')
+    const tooLong = long.repeat(5)
+    expect(() => recordsOf(`a,b\n1,${tooLong}"`, ',', 'a.csv')).toThrow('a.csv:2: a double quote')
   })
 })
