@@ -232,6 +232,11 @@ describe('a seed file is refused with its line, and the warehouse stays, because
       "teams.csv:3: column 'valid_from': '2026-02-30' is not a date",
     ],
     [
+      'a date that other text follows',
+      `${HEADER}${good},b,1, 2026-01-14 \n,c,1,2026-01-14?\n`,
+      "teams.csv:4: column 'valid_from': '2026-01-14?' is not a date",
+    ],
+    [
       'an invalid number after a text of two lines and an empty line',
       `${HEADER},"a\nb",1,2026-01-14\n\n,b,many,2026-01-14\n`,
       "teams.csv:5: column 'seats': 'many' is not a whole number | Write only digits, such as 1200.",

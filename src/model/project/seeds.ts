@@ -246,7 +246,9 @@ const TYPES: Readonly<
   date: [
     'date',
     'Write YYYY-MM-DD, such as 2026-01-31.',
-    (column) => `isfinite(try_cast(${column} as date))`,
+    // a cast to a date ignores text after it; a cast to a timestamp does not
+    (column) =>
+      `isfinite(try_cast(${column} as date)) and try_cast(trim(${column}) as timestamp) is not null`,
   ],
   boolean: [
     'boolean',
