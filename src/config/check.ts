@@ -61,9 +61,8 @@ const HINT = '\0hint\0'
 /** What is wrong, in words, with or without a hint; undefined for the schema's own message. */
 function wording(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code === 'unrecognized_keys') {
-    const known = issue.inst instanceof z.ZodObject ? Object.keys(issue.inst.shape) : []
     const [key = ''] = issue.keys
-    return `there is no setting '${key}'${HINT}${suggestion(key, known)}`
+    return `there is no setting '${key}'${HINT}${suggestion(key, namesIn(issue.inst))}`
   }
   if (issue.input === undefined) return 'is missing'
   if (issue.code === 'invalid_type') {
@@ -79,6 +78,13 @@ function wording(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code === 'invalid_value') return oneOf(issue.values)
   if (issue.code === 'invalid_key') return issue.issues[0]?.message
   return issue.code === 'invalid_union' ? alternatives(issue) : undefined
+}
+
+/** The settings that a schema allows. */
+function namesIn(schema: unknown): string[] {
+  if (schema instanceof z.ZodObject) return Object.keys(schema.shape)
+  const names = schema instanceof z.ZodRecord ? schema.keyType : undefined
+  return names instanceof z.ZodEnum ? names.options.map(String) : []
 }
 
 const UNITS: Readonly<Record<string, string>> = {

@@ -96,6 +96,13 @@ describe('a configuration file', () => {
     })
   })
 
+  it('with a template of an unknown event gets the nearest event', async () => {
+    expect(await errorFor('hooks: {templates: {Stopp: a}}')).toEqual({
+      message: "{file} hooks.templates: there is no setting 'Stopp'",
+      hint: "Did you mean 'Stop'?",
+    })
+  })
+
   it.each([
     ['data: a\n---\ndata: b\n', '{file}: the file has several documents, but must be one'],
     ['data: !secret a\n', '{file}: unknown scalar tag at line 1, column 7'],
