@@ -1,5 +1,16 @@
 with
 
+models as (
+
+    {{ nested_or_grouped(
+        'stg_platform__tokens_models',
+        'stg_platform__tokens_by_model',
+        ['model_id', 'billable_tokens', 'input_tokens', 'output_tokens'],
+        ['model_tier']
+    ) }}
+
+),
+
 day_parts as (
 
     select
@@ -7,7 +18,7 @@ day_parts as (
         activity_date,
         {{ sums_of_tokens() }},
         count(*) as part_count
-    from {{ ref('int_model_tokens_coalesced') }}
+    from models
     group by 1, 2
 
 ),
@@ -22,7 +33,7 @@ models_and_residuals as (
         billable_tokens,
         input_tokens,
         output_tokens
-    from {{ ref('int_model_tokens_coalesced') }}
+    from models
 
     union all
 
