@@ -11,7 +11,6 @@ select
     users.org_id,
     due_days.week_start_date,
     users.user_id,
-    count(*) as active_days,
     max(case when users.mcp_calls > 0 then 1 else 0 end) = 1
         as is_mcp_user,
     max(due_days.week_digest) as week_digest

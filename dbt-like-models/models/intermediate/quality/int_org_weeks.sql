@@ -51,7 +51,6 @@ final as (
         weeks.org_id,
         weeks.week_start_date,
         weeks.complete_days = 7 as is_complete_week,
-        weeks.complete_days,
         weeks.user_days > 0 as is_users_known,
         coalesce(
             weeks.week_start_date
