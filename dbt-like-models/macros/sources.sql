@@ -1,8 +1,8 @@
 {#
-    The latest row of each key. A row of the API is loaded again in every night in
-    which it is fetched.
+    The latest row of each key with the required columns. A row of the API is loaded
+    again in every night in which it is fetched.
 #}
-{% macro last_landed(model, key) -%}
+{% macro last_landed(model, key, required=[]) -%}
     select *
     from (
         select
@@ -12,7 +12,7 @@
                 order by fetched_at desc, activity_date desc
             ) as landing_rank
         from {{ ref(model) }}
-        where {{ key | join(' is not null and ') }} is not null
+        where {{ (key + required) | join(' is not null and ') }} is not null
     ) as ranked
     where landing_rank = 1
 {%- endmacro %}

@@ -62,41 +62,20 @@ switches as (
 
 restrictions as (
 
+    {% for policy, condition in [
+        ['mcp_servers', 'is_mcp_limited = 1 and servers > 0'],
+        ['models', 'is_any_model_allowed = 0 and models > 0'],
+        ['autonomy_level', 'levels > 0'],
+        ['denied_commands', 'false'],
+    ] %}
     select
         org_id,
         revision,
-        'mcp_servers' as policy,
-        case when is_mcp_limited = 1 and servers > 0 then 0 else 1 end
-            as is_others_allowed
+        '{{ policy }}' as policy,
+        case when {{ condition }} then 0 else 1 end as is_others_allowed
     from switches
-
-    union all
-
-    select
-        org_id,
-        revision,
-        'models' as policy,
-        case when is_any_model_allowed = 0 and models > 0 then 0 else 1 end
-            as is_others_allowed
-    from switches
-
-    union all
-
-    select
-        org_id,
-        revision,
-        'autonomy_level' as policy,
-        case when levels > 0 then 0 else 1 end as is_others_allowed
-    from switches
-
-    union all
-
-    select
-        org_id,
-        revision,
-        'denied_commands' as policy,
-        1 as is_others_allowed
-    from switches
+    {{ 'union all' if not loop.last }}
+    {% endfor %}
 
 ),
 
@@ -191,23 +170,16 @@ policies as (
     select
         org_id,
         policy
-    from (
-        select
-            org_id,
-            policy,
-            is_others_allowed as is_allowed
-        from restrictions
+    from restrictions
+    where is_others_allowed = 0
 
-        union all
+    union
 
-        select
-            org_id,
-            policy,
-            is_allowed
-        from named
-    ) as verdicts
+    select
+        org_id,
+        policy
+    from named
     where is_allowed = 0
-    group by 1, 2
 
 ),
 
@@ -217,22 +189,15 @@ candidates as (
         org_id,
         policy,
         value
-    from (
-        select
-            org_id,
-            policy,
-            value
-        from named
+    from named
 
-        union all
+    union
 
-        select
-            org_id,
-            policy,
-            value
-        from {{ ref('int_policy_days') }}
-    ) as named_or_used
-    group by 1, 2, 3
+    select
+        org_id,
+        policy,
+        value
+    from {{ ref('int_policy_days') }}
 
 ),
 

@@ -43,31 +43,24 @@ bounds as (
         end as at_least,
         least(extra, daily_active_users) as at_most
     from differences
-    where extra >= 0
 
 ),
 
 -- If the bounds contradict each other, no number lies between them. The
 -- reconciliation has the two numbers of the API that contradict each other.
-possible as (
-
-    select * from bounds
-    where at_least <= at_most
-
-),
-
 final as (
 
     select
         org_id,
         activity_date,
-        differences.daily_active_users,
-        differences.client_memberships,
-        differences.active_clients,
-        possible.at_least as multi_client_users_min,
-        possible.at_most as multi_client_users_max
-    from differences
-    left join possible using (org_id, activity_date)
+        daily_active_users,
+        client_memberships,
+        active_clients,
+        {% for column, bound in [['at_least', 'min'], ['at_most', 'max']] %}
+        case when extra >= 0 and at_least <= at_most then {{ column }} end
+            as multi_client_users_{{ bound }}{{ ',' if not loop.last }}
+        {% endfor %}
+    from bounds
 
 )
 

@@ -10,13 +10,7 @@ user_months as (
     from {{ ref('int_user_months') }}
     where user_id not like '(%'
     group by 1, 2, 3
-
-),
-
-known as (
-
-    select * from user_months
-    where billable_tokens is not null
+    having count(billable_tokens) > 0
 
 ),
 
@@ -24,14 +18,16 @@ ranked as (
 
     select
         *,
-        cast(
-            row_number() over (
-                partition by org_id, month_start_date
-                order by billable_tokens desc, user_id asc
-            ) as bigint
-        ) as user_rank,
-        count(*) over (partition by org_id, month_start_date) as user_count
-    from known
+        cast(row_number() over by_credits as bigint) as user_rank,
+        count(*) over (partition by org_id, month_start_date) as user_count,
+        sum(billable_tokens) over by_credits as tokens_so_far
+    from user_months
+    window
+        by_credits as (
+            partition by org_id, month_start_date
+            order by billable_tokens desc, user_id asc
+            rows between unbounded preceding and current row
+        )
 
 ),
 
@@ -82,33 +78,20 @@ months as (
 
 ),
 
-cumulated as (
-
-    select
-        ranked.*,
-        sum(billable_tokens) over (
-            partition by org_id, month_start_date
-            order by user_rank
-            rows between unbounded preceding and current row
-        ) as tokens_so_far
-    from ranked
-
-),
-
 final as (
 
     select
         org_id,
         month_start_date,
-        cumulated.user_id,
-        cumulated.user_rank,
-        cumulated.user_count,
-        cumulated.billable_tokens,
-        cast(cumulated.tokens_so_far as double) / months.month_tokens
+        ranked.user_id,
+        ranked.user_rank,
+        ranked.user_count,
+        ranked.billable_tokens,
+        cast(ranked.tokens_so_far as double) / months.month_tokens
             as cumulative_share,
         months.top_10_percent_share,
         months.gini
-    from cumulated
+    from ranked
     left join months using (org_id, month_start_date)
 
 )
