@@ -7,20 +7,13 @@ revisions as (
         revision,
         cast(changed_at as date) as changed_date,
         cast(changed_at - interval 1 microsecond as date) as last_date_before,
-        lag(revision) over (
-            partition by org_id
-            order by revision
-        ) as previous_revision,
-        lead(revision) over (
-            partition by org_id
-            order by revision
-        ) as next_revision,
-        lead(cast(changed_at - interval 1 microsecond as date)) over (
-            partition by org_id
-            order by revision
-        ) as last_date
+        lag(revision) over by_revision as previous_revision,
+        lead(revision) over by_revision as next_revision,
+        lead(cast(changed_at - interval 1 microsecond as date))
+            over by_revision as last_date
     from {{ ref('int_control_revisions_ordered') }}
     where changed_at is not null
+    window by_revision as (partition by org_id order by revision)
 
 ),
 
@@ -58,24 +51,17 @@ applied as (
 judged_days as (
 
     select
-        days.org_id,
-        days.policy,
-        days.value,
-        days.activity_date,
+        org_id,
+        policy,
+        value,
+        activity_date,
         days.amount,
         max(case when verdicts.is_allowed then 1 else 0 end) = 1 as is_allowed,
         max(applied.is_uncertain) = 0 as is_certain
     from {{ ref('int_policy_days') }} as days
-    inner join applied
-        on
-            days.org_id = applied.org_id
-            and days.activity_date = applied.activity_date
+    inner join applied using (org_id, activity_date)
     inner join {{ ref('int_policy_verdicts') }} as verdicts
-        on
-            days.org_id = verdicts.org_id
-            and days.policy = verdicts.policy
-            and days.value = verdicts.value
-            and applied.revision = verdicts.revision
+        using (org_id, policy, value, revision)
     group by 1, 2, 3, 4, 5
 
 ),
@@ -167,20 +153,11 @@ final as (
         changes.actor_email,
         changes.actor_name
     from latest
+    left join used using (org_id, policy, value)
+    left join uses using (org_id, policy, value)
     inner join {{ ref('int_control_revisions_ordered') }} as changes
-        on
-            latest.org_id = changes.org_id
-            and latest.since_revision = changes.revision
-    left join used
-        on
-            latest.org_id = used.org_id
-            and latest.policy = used.policy
-            and latest.value = used.value
-    left join uses
-        on
-            latest.org_id = uses.org_id
-            and latest.policy = uses.policy
-            and latest.value = uses.value
+        on latest.org_id = changes.org_id
+        and latest.since_revision = changes.revision
 
 )
 
