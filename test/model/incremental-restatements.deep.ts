@@ -9,7 +9,7 @@ import { packageRoot } from '../../src/lib/package.ts'
 import { folderOfFile } from '../support/folders.ts'
 import { DEFAULTS, modelsAlone } from './fixture.ts'
 
-const MODELS = ['stg_platform__restatements', 'int_restatement_versions', 'fct_restatement']
+const MODELS = ['stg_platform__restatements', 'fct_restatement']
 
 /**
  * The days of February on which the versions of a resource's day were fetched: a day that is not

@@ -6,7 +6,7 @@
         unique_key=['org_id', 'resource', 'activity_date', 'new_fetched_at'],
         pre_hook="
             {{ delete_other_versions(
-                'int_restatement_versions',
+                'stg_platform__restatements',
                 [
                     'org_id',
                     'resource',
@@ -19,12 +19,15 @@
     )
 }}
 
-select restatements.*
+{% set key = ['org_id', 'resource', 'activity_date', 'new_fetched_at'] %}
+
+select *
 from {{ ref('stg_platform__restatements') }} as restatements
-inner join (
-    {{ due(
-        'int_restatement_versions',
-        ['org_id', 'resource', 'activity_date', 'new_fetched_at']
-    ) }}
-) as due
-    using (org_id, resource, activity_date, new_fetched_at)
+{% if is_incremental() %}
+where
+    not exists (
+        select 1
+        from {{ this }} as built
+        where {{ are_same('built', 'restatements', key) }}
+    )
+{% endif %}
