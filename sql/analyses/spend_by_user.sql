@@ -2,14 +2,6 @@
 -- The twenty users with the most credits in the month so far, compared with the
 -- same days of last month. Credits that are attributed to no user are left out,
 -- so shares refer to the credits of known users.
-with last_months as (
-    select
-        org_id,
-        max(month_start_date) as last_month
-    from main.mart_spend_pareto
-    group by 1
-)
-
 select
     org_id,
     mart_spend_pareto.month_start_date,
@@ -22,13 +14,13 @@ select
     mart_spend_month.compared_billable_tokens as credits_compared,
     mart_spend_month.previous_billable_tokens as credits_before
 from main.mart_spend_pareto
-inner join last_months using (org_id)
 left join main.dim_user using (org_id, user_id)
 left join main.mart_spend_month
     on mart_spend_pareto.org_id = mart_spend_month.org_id
     and mart_spend_pareto.month_start_date = mart_spend_month.month_start_date
     and mart_spend_pareto.user_id = mart_spend_month.member
     and mart_spend_month.dimension = 'user'
-where mart_spend_pareto.month_start_date = last_months.last_month
-    and mart_spend_pareto.user_rank <= 20
+where mart_spend_pareto.user_rank <= 20
+qualify mart_spend_pareto.month_start_date
+    = max(mart_spend_pareto.month_start_date) over (partition by org_id)
 order by 1, 3

@@ -8,15 +8,11 @@ days as (
         input_tokens,
         cache_read_tokens,
         cache_write_tokens,
-        cast(cache_read_tokens as double) as tokens_read,
-        {% if var('input_includes_cache') %}
         cast(input_tokens as double)
-        + cast(cache_write_tokens as double) as tokens_in
-        {% else %}
-        cast(input_tokens as double)
+        {% if not var('input_includes_cache') %}
         + cast(cache_read_tokens as double)
-        + cast(cache_write_tokens as double) as tokens_in
         {% endif %}
+        + cast(cache_write_tokens as double) as tokens_in
     from {{ ref('fct_org_day') }}
     where
         coalesce(input_tokens, cache_read_tokens, cache_write_tokens)
@@ -32,7 +28,8 @@ final as (
         input_tokens,
         cache_read_tokens,
         cache_write_tokens,
-        tokens_read / nullif(tokens_in, 0) as cache_read_share,
+        cast(cache_read_tokens as double) / nullif(tokens_in, 0)
+            as cache_read_share,
         cache_read_tokens > input_tokens as is_read_beyond_input
     from days
 

@@ -4,15 +4,6 @@
 
 with
 
-teams as (
-
-    select
-        *,
-        active_users < {{ var('smallest_group') }} as is_suppressed
-    from {{ ref('mart_team_week') }}
-
-),
-
 shown as (
 
     select
@@ -21,12 +12,13 @@ shown as (
         team,
         is_complete_week,
         active_users,
-        is_suppressed,
+        active_users < {{ var('smallest_group') }} as is_suppressed,
         {% for metric in ['billable_tokens'] + outputs %}
-        case when not is_suppressed then {{ metric }} end as {{ metric }}
-        {{- ',' if not loop.last }}
+        case
+            when active_users >= {{ var('smallest_group') }} then {{ metric }}
+        end as {{ metric }}{{ ',' if not loop.last }}
         {% endfor %}
-    from teams
+    from {{ ref('mart_team_week') }}
 
 ),
 

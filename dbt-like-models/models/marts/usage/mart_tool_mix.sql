@@ -12,17 +12,6 @@ tool_months as (
 
 ),
 
-months as (
-
-    select
-        org_id,
-        month_start_date,
-        sum(cast(invocations as decimal(38, 0))) as invocations
-    from tool_months
-    group by 1, 2
-
-),
-
 known_months as (
 
     select * from {{ ref('int_resource_months') }}
@@ -37,12 +26,17 @@ final as (
         month_start_date,
         tool_months.tool_name,
         tool_months.invocations,
-        cast(tool_months.invocations as double)
-        / nullif(cast(months.invocations as double), 0) as share,
+        cast(tool_months.invocations as double) / nullif(
+            cast(
+                sum(cast(tool_months.invocations as decimal(38, 0))) over (
+                    partition by org_id, month_start_date
+                ) as double
+            ),
+            0
+        ) as share,
         known_months.known_days,
         known_months.days_in_month
     from tool_months
-    inner join months using (org_id, month_start_date)
     left join known_months using (org_id, month_start_date)
 
 )
