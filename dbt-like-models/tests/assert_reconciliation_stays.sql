@@ -4,22 +4,6 @@
 
 with
 
-reconciliation as (
-
-    select * from {{ ref('fct_reconciliation') }}
-
-),
-
-last_days as (
-
-    select
-        org_id,
-        max(activity_date) as last_date
-    from reconciliation
-    group by 1
-
-),
-
 followed as (
 
     select
@@ -27,8 +11,9 @@ followed as (
         lag(status) over (
             partition by check_name, org_id
             order by activity_date
-        ) as status_before
-    from reconciliation
+        ) as status_before,
+        max(activity_date) over (partition by org_id) as last_date
+    from {{ ref('fct_reconciliation') }}
 
 ),
 
@@ -44,7 +29,6 @@ final as (
         usual_relative_difference,
         status
     from followed
-    inner join last_days using (org_id)
     where
         activity_date > last_date - {{ var('usual_days') }}
         and (

@@ -1,17 +1,5 @@
 with
 
-weeks as (
-
-    select
-        *,
-        row_number() over (
-            partition by org_id
-            order by week_start_date
-        ) as place
-    from {{ ref('int_org_weeks') }}
-
-),
-
 user_weeks as (
 
     select
@@ -42,10 +30,9 @@ cohorts as (
         active.org_id,
         active.cohort_week,
         active.active_users as cohort_users,
-        weeks.place,
         weeks.is_left_edge
     from active
-    inner join weeks
+    inner join {{ ref('int_org_weeks') }} as weeks
         on active.org_id = weeks.org_id
         and active.cohort_week = weeks.week_start_date
     where active.week_start_date = active.cohort_week
@@ -58,14 +45,16 @@ cohort_weeks as (
         cohorts.org_id,
         cohorts.cohort_week,
         weeks.week_start_date,
-        cast(weeks.place - cohorts.place as bigint) as week_number,
+        cast({{ days_between(
+            'cohorts.cohort_week', 'weeks.week_start_date'
+        ) }} / 7 as bigint) as week_number,
         cohorts.cohort_users,
         weeks.is_complete_week,
         cohorts.is_left_edge
     from cohorts
-    inner join weeks
+    inner join {{ ref('int_org_weeks') }} as weeks
         on cohorts.org_id = weeks.org_id
-        and cohorts.place <= weeks.place
+        and cohorts.cohort_week <= weeks.week_start_date
 
 ),
 

@@ -30,38 +30,21 @@ checks as (
 
 ),
 
-restated as (
-
-    select
-        org_id,
-        resource,
-        activity_date
-    from {{ ref('fct_restatement') }} as restatements
-    inner join orgs using (org_id)
-    where cast(restatements.new_fetched_at as date) > orgs.last_day - 28
-    group by 1, 2, 3
-
-),
-
 restatements as (
 
     select
         org_id,
         count(*) as restated_days
-    from restated
+    from (
+        select distinct
+            org_id,
+            resource,
+            activity_date
+        from {{ ref('fct_restatement') }} as restatements
+        inner join orgs using (org_id)
+        where cast(restatements.new_fetched_at as date) > orgs.last_day - 28
+    ) as restated
     group by 1
-
-),
-
-drifted as (
-
-    select
-        org_id,
-        resource,
-        path,
-        kind
-    from {{ ref('stg_platform__schema_drift') }}
-    group by 1, 2, 3, 4
 
 ),
 
@@ -70,7 +53,14 @@ drift as (
     select
         org_id,
         count(*) as findings
-    from drifted
+    from (
+        select distinct
+            org_id,
+            resource,
+            path,
+            kind
+        from {{ ref('stg_platform__schema_drift') }}
+    ) as drifted
     group by 1
 
 ),
