@@ -122,7 +122,9 @@ describe('the golden lake', () => {
         `read_parquet(${literal(baseGlob(lake.data, table))}, hive_partitioning = false)`,
     })
     const statements = [
-      ...models.filter(({ increment, sql }) => increment === null && sql !== ''),
+      ...models.filter(
+        ({ increment, seed, sql }) => increment === null && seed === null && sql !== '',
+      ),
       ...tests,
       ...listAnalyses(),
     ]
