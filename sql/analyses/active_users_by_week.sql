@@ -13,7 +13,10 @@ select
     dim_date.iso_year,
     dim_date.iso_week,
     count(
-        distinct case when fct_user_day.is_active then fct_user_day.user_id end
+        distinct case
+            when fct_user_day.is_active and fct_user_day.user_id not like '(%'
+            then fct_user_day.user_id
+        end
     ) as active_users,
     cast(sum(fct_user_day.sessions) as bigint) as sessions,
     cast(sum(fct_user_day.git_commits) as bigint) as git_commits

@@ -85,6 +85,18 @@ describe('the last 28 days of an analysis', () => {
   )
 })
 
+it('active_users_by_week: use that belongs to no user counts, but is no user', async () => {
+  await using database = await Database.open(':memory:')
+  await database.run(`create table dim_date as select 'a' as org_id, date '2026-03-02' as activity_date,
+      date '2026-03-02' as week_start_date, 2026 as iso_year, 10 as iso_week;
+    create table fct_user_day as from (values
+      ('a', date '2026-03-02', 'u1', true, 3, 1), ('a', date '2026-03-02', 'u2', false, 0, 0),
+      ('a', date '2026-03-02', '(unattributed)', true, 4, 2)
+    ) as t (org_id, activity_date, user_id, is_active, sessions, git_commits)`)
+  const { rows } = await database.table(statement('analyses/active_users_by_week'))
+  expect(rows.map((row) => row.map(String))).toEqual([['a', '2026', '10', '1', '7', '3']])
+})
+
 describe('query', () => {
   it('--list prints each name and question, in every format and without a warehouse', async () => {
     const { code, out, err } = await command(['query', '--list', '--json'])
