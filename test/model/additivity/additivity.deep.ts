@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { listModels } from '../../../src/model/project/compile.ts'
+import { loadSeed } from '../../../src/model/project/seeds.ts'
 import type { Column, ModelNode } from '../../../src/model/project/types.ts'
 import { Database } from '../../../src/lib/duckdb.ts'
 import { packageRoot } from '../../../src/lib/package.ts'
@@ -196,6 +197,7 @@ describe('a sum or average', () => {
 it('every number except keys has its additivity, and every column a description', async () => {
   await database.run(emptySources())
   for (const node of nodes) {
+    if (node.seed !== null) await loadSeed(database, node.seed)
     await database.run(`create schema if not exists ${node.schema};
       create view ${node.relation} as ${node.sql}`)
   }
