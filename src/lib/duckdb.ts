@@ -25,7 +25,7 @@ function library(): typeof NodeApi {
 export type Cell =
   string | number | boolean | null | readonly Cell[] | { readonly [key: string]: Cell }
 
-/** A cell as it was read, exact; `String` spells it as DuckDB does. */
+/** A value without loss, as the library returns it; `String(value)` writes it as DuckDB does. */
 export type Value = DuckDBValue
 
 export type Row = Readonly<Record<string, Cell>>
@@ -127,7 +127,7 @@ export class Database {
     }
   }
 
-  /** The same with exact values, which say what they are also within nested ones. */
+  /** The same with values as the library returns them, which keep their types within nested ones. */
   async exactTable(sql: string): Promise<Table<Value>> {
     const reader = await this.#stoppable(() => this.#connection.runAndReadAll(sql))
     return {
