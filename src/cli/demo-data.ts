@@ -40,7 +40,7 @@ export async function writeDemoData(
   for (const [name, lines] of Object.entries(files)) {
     await writeAtomic(join(dataFolder, 'seeds', `${name}.csv`), `${lines.join('\n')}\n`)
   }
-  recordHooks(dataFolder, sessions, now)
+  await recordHooks(dataFolder, sessions, now)
 }
 
 /** A user without an address is named by the id. One person moves to another team. */
@@ -60,7 +60,11 @@ function licenceLines({ members }: Emulator): string[] {
   })
 }
 
-function recordHooks(dataFolder: string, sessions: readonly string[], now: number): void {
+async function recordHooks(
+  dataFolder: string,
+  sessions: readonly string[],
+  now: number,
+): Promise<void> {
   const folders = hookFolders(dataFolder)
   for (const [index, session_id] of sessions.entries()) {
     const isFailure = index % 4 === 3
@@ -71,7 +75,7 @@ function recordHooks(dataFolder: string, sessions: readonly string[], now: numbe
     ]
     for (const [step, input] of inputs.entries()) {
       const number = String(index * inputs.length + step).padStart(12, '0')
-      spoolEvent(folders, {
+      await spoolEvent(folders, {
         eventId: `00000000-0000-4000-8000-${number}`,
         recordedAt: now - (sessions.length - index) * MS_PER_MINUTE + step * 1000,
         input: JSON.stringify({ ...input, session_id, cwd: '/home/dev/project' }),

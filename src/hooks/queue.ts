@@ -1,18 +1,10 @@
-import { readFile, rename, stat } from 'node:fs/promises'
+import { readFile, rename } from 'node:fs/promises'
 import { join, basename } from 'node:path'
 import { z } from 'zod'
-import {
-  isMissing,
-  namesEnding,
-  removeFile,
-  writeAtomic,
-  listIfThere,
-  orIfMissing,
-  readJson,
-} from '../lib/files.ts'
+import { isMissing, namesEnding, removeFile, writeAtomic, readJson } from '../lib/files.ts'
 import { messageShape, plain } from '../notify/channel.ts'
 import { HOOK_EVENTS, readEvent, type HookEvent } from './event.ts'
-import { fileName, TEMPORARY_ENDING, type HookFolders } from './record.ts'
+import { fileName, type HookFolders } from './record.ts'
 import { createHash } from 'node:crypto'
 import { render, type HooksConfig, type QuietHours } from './config.ts'
 
@@ -208,20 +200,5 @@ export function notificationOf(
     text: text === '' ? event.name : text,
     input: event.input,
     ...queuedAt(now),
-  }
-}
-
-/** An older unfinished file belongs to a killed process. */
-const LEFT_AFTER_MS = 3_600_000
-
-/** Removes the unfinished files of killed processes. */
-export async function removeLeftovers(folders: HookFolders, now: number): Promise<void> {
-  for (const folder of [folders.spool, folders.inbox, folders.last]) {
-    for (const { name } of await listIfThere(folder)) {
-      if (!name.endsWith(TEMPORARY_ENDING)) continue
-      const path = join(folder, name)
-      const file = await orIfMissing(stat(path), undefined)
-      if (file !== undefined && now - file.mtimeMs > LEFT_AFTER_MS) await removeFile(path)
-    }
   }
 }

@@ -1,19 +1,6 @@
-import {
-  appendFileSync,
-  closeSync,
-  constants,
-  copyFileSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-  readFileSync,
-} from 'node:fs'
+import { appendFileSync, closeSync, openSync, renameSync, statSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { makeFolder } from '../lib/files.ts'
+import { isMissing, makeFolder, writeAtomic, writeUnsynced } from '../lib/files.ts'
 import { eventText, type HookEvent, type HookEventName } from './event.ts'
 import { thisPlace, vitalsOf, type ProcessId } from '../lib/place.ts'
 
@@ -45,23 +32,18 @@ export function hookFolders(dataFolder: string) {
 type EventRecord = Pick<HookEvent, 'eventId' | 'recordedAt' | 'input'>
 
 /**
- * Writes the event into the spool: temporary file, synced, renamed. Every event has
- * its own file, so that hundreds of processes at once need no lock. Synchronous,
- * because the process has nothing else to do and must end soon.
+ * Writes the event into the spool. Every event has its own file, so that hundreds of processes at
+ * once need no lock.
  *
- * @returns the name of the file.
+ * @returns the name of the file, and its text.
  * @throws Error of the file system; then the spool has no file of the event.
  */
-export function spoolEvent({ spool }: HookFolders, record: EventRecord): string {
+export async function spoolEvent({ spool }: HookFolders, record: EventRecord) {
   const { eventId, recordedAt, input } = record
   const name = fileName(new Date(recordedAt).toISOString(), eventId)
-  makeFolder(spool)
-  writeRenamed(join(spool, name), (temporary) => {
-    const options = { flag: 'wx', mode: 0o600, flush: true }
-    writeFileSync(temporary, eventText(eventId, recordedAt, input), options)
-  })
-  syncFolder(spool)
-  return name
+  const text = eventText(eventId, recordedAt, input)
+  await againIfRemoved(() => writeAtomic(join(spool, name), text))
+  return { name, text }
 }
 
 /** `20260310T060000000Z-<id>.json`: file names sort by time (ISO 8601). */
@@ -73,51 +55,30 @@ export function fileName(time: string, id: string): string {
  * Gives the sender its own file with the same content: `sync` may remove the file in the
  * spool at any time, and the sender its own, independently.
  */
-export function handToSender({ spool, inbox }: HookFolders, name: string): void {
-  makeFolder(inbox)
-  const [from, to] = [join(spool, name), join(inbox, name)]
-  try {
-    linkSync(from, to)
-  } catch {
-    // The file system has no hard links.
-    writeRenamed(to, (temporary) => {
-      copyFileSync(from, temporary, constants.COPYFILE_EXCL)
-    })
-  }
+export async function handToSender(
+  { inbox }: HookFolders,
+  { name, text }: Awaited<ReturnType<typeof spoolEvent>>,
+): Promise<void> {
+  await againIfRemoved(() => writeUnsynced(join(inbox, name), text))
 }
 
 /** Records when this event came last, for `hooks status`. */
-export function noteLast({ last }: HookFolders, event: HookEventName | null, at: number): void {
-  makeFolder(last)
-  writeRenamed(join(last, event ?? 'other'), (temporary) => {
-    // May replace what a killed process with the same id has left.
-    writeFileSync(temporary, `${new Date(at).toISOString()}\n`, { mode: 0o600 })
-  })
+export async function noteLast(
+  { last }: HookFolders,
+  event: HookEventName | null,
+  at: number,
+): Promise<void> {
+  await againIfRemoved(() =>
+    writeUnsynced(join(last, event ?? 'other'), `${new Date(at).toISOString()}\n`),
+  )
 }
 
-/** The ending of unfinished files: readers ignore it, and so does the clean-up after a run. */
-export const TEMPORARY_ENDING = '.writing'
-
-function writeRenamed(path: string, write: (temporary: string) => void): void {
-  const temporary = `${path}.${process.pid}${TEMPORARY_ENDING}`
-  try {
-    write(temporary)
-    renameSync(temporary, path)
-  } catch (error) {
-    rmSync(temporary, { force: true })
+/** Writes again if a run, which removes the temporary files of a killed one, removed that of this write. */
+async function againIfRemoved(write: () => Promise<void>): Promise<void> {
+  await write().catch((error: unknown) => {
+    if (isMissing(error)) return write()
     throw error
-  }
-}
-
-/** Makes the rename durable. Windows cannot sync folders, and need not. */
-function syncFolder(path: string): void {
-  if (process.platform === 'win32') return
-  const folder = openSync(path, 'r')
-  try {
-    fsyncSync(folder)
-  } finally {
-    closeSync(folder)
-  }
+  })
 }
 
 /** A longer log is renamed to `errors.log.1`, which replaces the one before. */

@@ -10,7 +10,6 @@ import {
   putIntoOutbox,
   readItems,
   removeFromOutbox,
-  removeLeftovers,
   requeueFailed,
   takeInbox,
   type Notification,
@@ -60,7 +59,6 @@ export async function send({ retryFailed = false, ...sending }: Sending) {
         beatMs: MAX_LOCK_AGE_MS / 5,
       })
       try {
-        await removeLeftovers(folders, world.now())
         // Under the lock, because another sender that gives a notification up removes it from the outbox.
         if (retryFailed && isFirst) await requeueFailed(folders, world.now())
         await new Sender(sending, lease, counts).run()

@@ -101,7 +101,7 @@ async function seed(dataFolder: string): Promise<void> {
     const { json } = inputOf(Buffer.from(JSON.stringify(input)))
     const eventId = `00000000-0000-4000-8000-00000000000${index}`
     const recordedAt = samples.NIGHT - 3_600_000
-    spoolEvent(hookFolders(dataFolder), { eventId, recordedAt, input: json })
+    await spoolEvent(hookFolders(dataFolder), { eventId, recordedAt, input: json })
   }
 }
 

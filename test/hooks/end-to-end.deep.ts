@@ -128,7 +128,8 @@ describe('hooks flush', () => {
     const { data, config, folders } = await bench()
     const recordedAt = Date.now()
     const input = JSON.stringify({ hook_event_name: 'Stop', session_id: 'a', cwd: '/a' })
-    handToSender(folders, spoolEvent(folders, { eventId: 'event', recordedAt, input }))
+    const event = { eventId: 'event', recordedAt, input }
+    await handToSender(folders, await spoolEvent(folders, event))
     const options = {
       runId: 'sender',
       world: { ...testWorld(), now: Date.now },

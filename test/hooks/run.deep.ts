@@ -1,7 +1,7 @@
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { hookFolders, noteLast, TEMPORARY_ENDING } from '../../src/hooks/record.ts'
+import { hookFolders } from '../../src/hooks/record.ts'
 import { packageRoot } from '../../src/lib/package.ts'
 import { temporaryFolder } from '../support/helpers.ts'
 import { namesIn, runHook, spooled } from './support.ts'
@@ -32,16 +32,6 @@ describe('hooks run', () => {
     expect(event?.text).not.toMatch(/abcdefgh12345678|hunter2/)
     expect(event?.text).toMatch(/\[redacted:[0-9a-f]{8}\]/)
     expect(event?.input).toMatchObject(EVENT)
-  })
-
-  it('notes when an event came also where a killed process with the same id left a file', async () => {
-    const folders = hookFolders(await temporaryFolder())
-    await mkdir(folders.last, { recursive: true })
-    await writeFile(join(folders.last, `Stop.${process.pid}${TEMPORARY_ENDING}`), '')
-    noteLast(folders, 'Stop', Date.parse('2026-03-10T06:00:00Z'))
-    expect(await namesIn(folders.last)).toEqual(['Stop'])
-    const noted = await readFile(join(folders.last, 'Stop'), 'utf8')
-    expect(noted).toBe('2026-03-10T06:00:00.000Z\n')
   })
 
   it('records each event of two hundred concurrent processes once', async () => {
@@ -143,7 +133,7 @@ describe('hooks run ends with exit code 0', () => {
   })
 
   it('when the disk is full from any write on, and leaves no incomplete event', async () => {
-    const node = ['--import', join(packageRoot, 'test', 'support', 'full-disk-sync.mjs')]
+    const node = ['--import', join(packageRoot, 'test', 'support', 'full-disk-end.mjs')]
     let refusals = 0
     for (let fullAt = 1; ; fullAt += 1) {
       const data = await temporaryFolder()

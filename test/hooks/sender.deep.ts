@@ -19,7 +19,7 @@ interface Bench {
   readonly world: TestWorld
   readonly sending: Sending
   /** An event as `hooks run` leaves it. */
-  readonly event: (input?: object) => string
+  readonly event: (input?: object) => Promise<string>
   readonly send: (more?: Partial<Sending>) => Promise<Sent>
   readonly waiting: () => Promise<Notification[]>
   readonly failed: () => Promise<Notification[]>
@@ -47,12 +47,12 @@ async function bench(url: string, written: object = {}): Promise<Bench> {
     folders,
     world,
     sending,
-    event: (input = {}) => {
+    event: async (input = {}) => {
       count += 1
       const eventId = `00000000-0000-4000-8000-${String(count).padStart(12, '0')}`
       const json = JSON.stringify({ hook_event_name: 'Stop', session_id: 's', ...input })
       const record = { eventId, recordedAt: world.now(), input: json }
-      handToSender(folders, spoolEvent(folders, record))
+      await handToSender(folders, await spoolEvent(folders, record))
       return eventId
     },
     send: (more = {}) => send({ ...sending, ...more }),
@@ -78,7 +78,7 @@ describe('the sender', () => {
   it('delivers each event once, and leaves only the spool', async () => {
     const { url, ids } = await receiver()
     const { folders, event, send: go } = await bench(url)
-    const events = [event(), event(), event()]
+    const events = [await event(), await event(), await event()]
     expect(await go()).toEqual({ delivered: 3, failed: 0, isOwn: true })
     expect(ids).toEqual(events.map((id) => `${id}.team`))
     expect(await namesIn(folders.inbox)).toEqual([])
@@ -90,7 +90,7 @@ describe('the sender', () => {
   it('delivers an event even after sync has landed it and removed its file', async () => {
     const { url, ids } = await receiver()
     const { folders, event, send: go } = await bench(url)
-    event()
+    await event()
     await rm(folders.spool, { recursive: true })
     await go()
     expect(ids).toHaveLength(1)
@@ -100,7 +100,7 @@ describe('the sender', () => {
     const { url, ids } = await receiver([500], [503])
     const { world, event, send: go } = await bench(url)
     const began = world.now()
-    const id = event()
+    const id = await event()
     expect(await go()).toMatchObject({ delivered: 1 })
     expect(ids).toEqual([`${id}.team`, `${id}.team`, `${id}.team`])
     expect(world.now() - began).toBeGreaterThanOrEqual(6_000)
@@ -110,8 +110,8 @@ describe('the sender', () => {
     const { url, ids } = await receiver([429, { 'retry-after': '30' }])
     const { world, event, send: go } = await bench(url)
     const began = world.now()
-    event()
-    event()
+    await event()
+    await event()
     expect(await go()).toMatchObject({ delivered: 2 })
     expect(ids).toHaveLength(3)
     expect(world.now() - began).toBeGreaterThanOrEqual(30_000)
@@ -120,7 +120,7 @@ describe('the sender', () => {
   it('ends instead of waiting long, and the next sender continues when it is due', async () => {
     const { url, ids } = await receiver([503, { 'retry-after': '1800' }])
     const { world, event, send: go, waiting } = await bench(url)
-    event()
+    await event()
     expect(await go()).toMatchObject({ delivered: 0, failed: 0 })
     expect(await waiting()).toMatchObject([{ attempts: 1, error: 'answered with 503' }])
     await go()
@@ -134,7 +134,7 @@ describe('the sender', () => {
     const { url } = await testServer((_, response) => response.writeHead(500).end())
     const { world, event, send: go, waiting, failed } = await bench(url)
     const began = world.now()
-    event()
+    await event()
     for (;;) {
       await go()
       if ((await waiting()).length === 0) break
@@ -149,7 +149,7 @@ describe('the sender', () => {
   it('gives up at once if the receiver asks for a wait beyond 24 hours, and says so', async () => {
     const { url, ids } = await receiver([503, { 'retry-after': '90000' }])
     const { event, send: go, failed } = await bench(url)
-    event()
+    await event()
     expect(await go()).toMatchObject({ delivered: 0, failed: 1 })
     expect(ids).toHaveLength(1)
     const wait = 'the receiver asks for a wait that ends after 24 h'
@@ -161,10 +161,10 @@ describe('the sender', () => {
   it('gives up at once on a permanent failure, and delivers it after the cause is fixed', async () => {
     const { url, ids } = await receiver([404])
     const { event, send: go, failed } = await bench(url)
-    event()
+    await event()
     expect(await go({ environment: {} })).toMatchObject({ delivered: 0, failed: 1 })
     expect((await failed())[0]?.error).toContain('CHAT_URL is not set')
-    event()
+    await event()
     expect(await go()).toMatchObject({ failed: 1 })
     expect((await failed()).map(({ error }) => error)).toContain('answered with 404')
     expect(await go({ retryFailed: true })).toMatchObject({ delivered: 2, failed: 0 })
@@ -186,7 +186,7 @@ describe('the sender', () => {
       },
       rules: [{ events: ['Stop'], channels: ['dead', 'team'] }],
     })
-    const events = [event(), event()]
+    const events = [await event(), await event()]
     const environment = { CHAT_URL: url, DEAD_URL: silent.url }
     await go({ environment, timeoutMs: 100 })
     expect(ids.sort()).toEqual(events.map((id) => `${id}.team`))
@@ -196,7 +196,7 @@ describe('the sender', () => {
   it('runs one at a time, so that two started together deliver each event once', async () => {
     const { url, ids } = await receiver()
     const { event, send: go } = await bench(url)
-    for (let count = 0; count < 5; count += 1) event()
+    for (let count = 0; count < 5; count += 1) await event()
     const both = await Promise.all([go(), go()])
     expect(both.map(({ delivered }) => delivered).sort()).toEqual([0, 5])
     expect(both.filter(({ isOwn }) => !isOwn)).toHaveLength(1)
@@ -214,7 +214,7 @@ describe('the sender', () => {
       },
     )
     const { event, send: go } = await bench(url)
-    event()
+    await event()
     meanwhile.push(() => void event())
     expect(await go()).toMatchObject({ delivered: 2 })
     expect(new Set(ids).size).toBe(2)
@@ -223,7 +223,7 @@ describe('the sender', () => {
   it('takes over from a killed sender, and delivers its notifications', async () => {
     const { url, ids } = await receiver()
     const { folders, sending, world, event, send: go } = await bench(url)
-    const id = event()
+    const id = await event()
     await takeInbox(folders, sending.config, world.now())
     const dead = spawn('true')
     await once(dead, 'exit')
@@ -236,7 +236,7 @@ describe('the sender', () => {
   it('takes over from a sender on another host that stays silent', async () => {
     const { url, ids } = await receiver()
     const { folders, world, event, send: go } = await bench(url)
-    const id = event()
+    const id = await event()
     await leaveLease(folders.senderLock, ELSEWHERE)
     expect(await go()).toEqual({ delivered: 1, failed: 0, isOwn: true })
     expect(ids).toEqual([`${id}.team`])
@@ -246,7 +246,7 @@ describe('the sender', () => {
   it('leaves the work to a live sender on another host', async () => {
     const { url, ids } = await receiver()
     const { folders, sending, event } = await bench(url)
-    event()
+    await event()
     await leaveLease(folders.senderLock, ELSEWHERE, 3_600_000)
     const sleep = () => utimes(folders.senderLock, new Date(), new Date())
     const world = { ...sending.world, sleep }
@@ -257,7 +257,7 @@ describe('the sender', () => {
   it('does not retry failed notifications while another sender is at work', async () => {
     const { url, ids } = await receiver([404])
     const { folders, sending, event, send: go, waiting, failed } = await bench(url)
-    event()
+    await event()
     expect(await go()).toMatchObject({ failed: 1 })
     await leaveLease(folders.senderLock, ELSEWHERE, 3_600_000)
     const sleep = () => utimes(folders.senderLock, new Date(), new Date())
@@ -272,9 +272,9 @@ describe('the sender', () => {
   it('makes the same notifications again, and none twice, after a kill between outbox and inbox', async () => {
     const { url, ids } = await receiver()
     const { folders, sending, world, event, send: go } = await bench(url, { dedupe_seconds: 60 })
-    event()
-    event({ session_id: 'other' })
-    event()
+    await event()
+    await event({ session_id: 'other' })
+    await event()
     const names = await namesIn(folders.inbox)
     const texts = await Promise.all(
       names.map((name) => readFile(join(folders.inbox, name), 'utf8')),
@@ -291,15 +291,15 @@ describe('the sender', () => {
   it('sends equal notifications once within the configured seconds, and again after them', async () => {
     const { url, ids } = await receiver()
     const { world, event, send: go } = await bench(url, { dedupe_seconds: 60 })
-    const first = event({ message: 'a' })
-    event({ message: 'a' })
-    const other = [event({ message: 'b' }), event({ message: 'a', session_id: 't' })]
+    const first = await event({ message: 'a' })
+    await event({ message: 'a' })
+    const other = [await event({ message: 'b' }), await event({ message: 'a', session_id: 't' })]
     await go()
     await world.sleep(30_000)
-    event({ message: 'a' })
+    await event({ message: 'a' })
     await go()
     await world.sleep(31_000)
-    const again = event({ message: 'a' })
+    const again = await event({ message: 'a' })
     await go()
     expect(ids).toEqual([first, ...other, again].map((id) => `${id}.team`))
   })
@@ -307,7 +307,7 @@ describe('the sender', () => {
   it('ignores what is not an event, and moves away a notification that cannot be read', async () => {
     const { url, ids } = await receiver()
     const { folders, event, send: go } = await bench(url)
-    event({ hook_event_name: 'ToolBegins' })
+    await event({ hook_event_name: 'ToolBegins' })
     await mkdir(folders.outbox, { recursive: true })
     await writeFile(join(folders.outbox, 'broken.json'), '{"id": 7}')
     await writeFile(join(folders.inbox, 'broken.json'), 'x')
@@ -320,7 +320,7 @@ describe('the sender', () => {
   it('leaves notifications in the queue when it is stopped', async () => {
     const { url, ids } = await receiver([500])
     const { world, event, send: go, waiting } = await bench(url)
-    event()
+    await event()
     world.stop.abort()
     expect(await go()).toMatchObject({ delivered: 0 })
     expect(ids).toEqual([])

@@ -65,22 +65,22 @@ async function take(
   const redaction = await openRedaction(dataFolder, redactionKeyIn(environment))
   const input = redaction.item('hook_events', json)
   const recordedAt = Date.now()
-  const name = spoolEvent(folders, { eventId: randomUUID(), recordedAt, input })
+  const spooled = await spoolEvent(folders, { eventId: randomUUID(), recordedAt, input })
   if (!isReadable) {
     const { byteLength } = bytes
     const bytesRead = byteLength > MAX_INPUT_BYTES ? `more than ${MAX_INPUT_BYTES}` : byteLength
     throw new Error(
-      `standard input was no JSON object (${bytesRead} bytes); recorded as unreadable in ${name}`,
+      `standard input was no JSON object (${bytesRead} bytes); recorded as unreadable in ${spooled.name}`,
     )
   }
   if (mentionsHooks(config)) {
-    handToSender(folders, name)
+    await handToSender(folders, spooled)
     if (!isSenderAtWork(folders, Date.now())) {
       await startSender({ script: MAIN, dataFolder, config, environment })
     }
   }
   // Last, because a notification matters more.
-  noteLast(folders, event, recordedAt)
+  await noteLast(folders, event, recordedAt)
 }
 
 /** The command itself, as the agent and a sender run it. */
