@@ -12,7 +12,7 @@ import {
   type Environment,
 } from '../lib/trust.ts'
 import { readYamlText, YamlError } from '../lib/yaml.ts'
-import { hooksSchema, NO_HOOKS } from '../hooks/config.ts'
+import { hooksSchema } from '../hooks/config.ts'
 import { check } from './check.ts'
 import {
   configuredOrganisations,
@@ -53,8 +53,6 @@ const DEFAULTS = {
   data: './data',
   rate: 1000,
   concurrency: 8,
-  organisationsAtOnce: 8,
-  keepPublished: 3,
 }
 
 /** A number, or text that spells one: not `true`, and not a list, which a cast would accept. */
@@ -73,30 +71,30 @@ const sparkSetting = z.union([z.string(), z.number(), z.boolean()]).transform(St
 
 /** The part `spark:` of the configuration. */
 const sparkSchema = z.strictObject({
-  master: z.string().min(1).optional(),
+  master: z.string().min(1).default('local[*]'),
   home: z.string().min(1).optional(),
   data_url: z.string().min(1).optional(),
   settings: z
     .record(z.string().regex(/^spark\./, 'is not a setting of Spark'), sparkSetting)
-    .optional(),
+    .default({}),
 })
 
 const fileSchema = z.strictObject({
   data: z.string().min(1).optional(),
   rate: positive.optional(),
   concurrency: count.optional(),
-  organisations_at_once: count.optional(),
+  organisations_at_once: count.default(8),
   threads: z.union([z.string(), z.number()]).optional(),
   memory: z.union([z.string(), z.number()]).optional(),
-  keep_published: z.number().int().nonnegative().optional(),
+  keep_published: z.number().int().nonnegative().default(3),
   umask: z.union([z.string(), z.number()]).optional(),
-  exports: z.array(z.enum(EXPORT_TARGETS)).optional(),
+  exports: z.array(z.enum(EXPORT_TARGETS)).default([]),
   report: z
     .strictObject({
       formats: z.array(z.enum(REPORT_FORMATS)).min(1),
-      people: z.boolean().optional(),
+      people: z.boolean().default(false),
     })
-    .optional(),
+    .default({ formats: [], people: false }),
   organisations: z
     .array(organisationSchema)
     .min(1)
@@ -105,9 +103,9 @@ const fileSchema = z.strictObject({
       'two organisations have the same name',
     )
     .optional(),
-  hooks: hooksSchema.optional(),
-  engine: z.enum(ENGINES).optional(),
-  spark: sparkSchema.optional(),
+  hooks: hooksSchema.prefault({}),
+  engine: z.enum(ENGINES).default('duckdb'),
+  spark: sparkSchema.prefault({}),
 })
 
 type FileConfig = z.infer<typeof fileSchema>
@@ -163,21 +161,21 @@ export function loadConfig(flags: ConfigFlags, environment: Environment, cwd: st
     /** The highest number of requests in flight. */
     concurrency: bound('concurrency', count, flags.concurrency)?.value ?? DEFAULTS.concurrency,
     /** The highest number of organisations that are pulled at the same time. */
-    organisationsAtOnce: file.organisations_at_once ?? DEFAULTS.organisationsAtOnce,
+    organisationsAtOnce: file.organisations_at_once,
     /** The limits of the stages on this machine. */
     limits: limitsOf(readMachine(dataFolder), machine),
     umask: configuredUmask(environment, path, file.umask),
-    keepPublished: file.keep_published ?? DEFAULTS.keepPublished,
+    keepPublished: file.keep_published,
     /** The key for the marks of secrets; null: the key in the data folder. */
     redactionKey: redactionKeyIn(environment),
     /** Exports that `run` makes after publishing. */
-    exports: file.exports ?? [],
+    exports: file.exports,
     /** Reports that `run` writes after publishing, and whether they name people. */
-    report: { formats: file.report?.formats ?? [], people: file.report?.people ?? false },
+    report: file.report,
     /** Which channels are notified of which hook events. */
-    hooks: file.hooks ?? NO_HOOKS,
+    hooks: file.hooks,
     /** The engine that builds the models. */
-    engine: file.engine ?? 'duckdb',
+    engine: file.engine,
     spark: sparkConfig(file.spark, environment, { dataFolder, path }),
     /**
      * The organisations in `only`, by default all. The others need no key. Cached, so that a
@@ -247,7 +245,7 @@ function readFile(path: string, isNamed: boolean): FileConfig & { readonly liste
   if (text === undefined) {
     if (isNamed) throw new UsageError(`--config: there is no file ${path}`)
     const other = path.replace(/yaml$/, 'yml')
-    if (!existsSync(other)) return {}
+    if (!existsSync(other)) return check(fileSchema, {}, path)
     throw new UsageError(`${other} would not be read`, { hint: `Rename it to ${FILE_NAME}.` })
   }
   const content = parsed(text, path)
@@ -275,7 +273,6 @@ function parsed(text: string, path: string): unknown {
   }
 }
 
-const DEFAULT_MASTER = 'local[*]'
 const URL_FORM = /^(file|hdfs|s3a|gs|abfss?):\/[^\s'"`?#]*$/
 
 const PASSED = /^(SPARK_|PYSPARK_|HADOOP_|YARN_|JAVA_HOME$|VIRTUAL_ENV$)/
@@ -286,20 +283,20 @@ const PASSED = /^(SPARK_|PYSPARK_|HADOOP_|YARN_|JAVA_HOME$|VIRTUAL_ENV$)/
  * @throws UsageError for a URL that Spark could not read.
  */
 function sparkConfig(
-  file: z.output<typeof sparkSchema> | undefined,
+  { master, home, data_url, settings }: FileConfig['spark'],
   environment: Environment,
   { dataFolder, path }: { readonly dataFolder: string; readonly path: string },
 ) {
-  const dataUrl = (file?.data_url ?? `file:${dataFolder}`).replace(/\/+$/, '')
-  if (file?.data_url !== undefined && !URL_FORM.test(dataUrl)) {
+  const dataUrl = (data_url ?? `file:${dataFolder}`).replace(/\/+$/, '')
+  if (data_url !== undefined && !URL_FORM.test(dataUrl)) {
     throw new UsageError(`${path} spark.data_url: '${dataUrl}' is not a URL that Spark can read`, {
       hint: 'Write the data folder as the cluster sees it: file:/mnt/data, hdfs://host/data, s3a://bucket/data.',
     })
   }
   return {
-    master: file?.master ?? DEFAULT_MASTER,
-    home: file?.home ?? null,
-    settings: file?.settings ?? {},
+    master,
+    home: home ?? null,
+    settings,
     /** The environment of the started process, without keys of the platform. */
     environment: commandEnvironment(environment, PASSED),
     /** Without a slash at the end. */

@@ -124,6 +124,3 @@ export function render(
   )
   return cut(text.trim(), MAX_TEXT)
 }
-
-/** The default: events are recorded, and no notification is sent. */
-export const NO_HOOKS: HooksConfig = hooksSchema.parse({})
