@@ -49,14 +49,11 @@ export interface MergeTask {
   readonly bytes: number
 }
 
-interface MergeLimits {
-  /** A file of this size is not merged. */
-  readonly large: number
-  /** The highest total size of the files that are merged into one. */
-  readonly most: number
-}
+/** A file of this size is not merged. */
+const LARGE_BYTES = 128 * 2 ** 20
 
-const MERGE_LIMITS: MergeLimits = { large: 128 * 2 ** 20, most: 512 * 2 ** 20 }
+/** The highest total size of the files that are merged into one. */
+const MOST_BYTES = 512 * 2 ** 20
 
 /**
  * Plans merges of files below the size of a large one, in months whose days have all had their
@@ -64,23 +61,19 @@ const MERGE_LIMITS: MergeLimits = { large: 128 * 2 ** 20, most: 512 * 2 ** 20 }
  *
  * @param now by the platform's clock, milliseconds since the epoch.
  */
-export function planMerges(
-  sources: readonly RawSource[],
-  now: number,
-  limits: MergeLimits = MERGE_LIMITS,
-): MergeTask[] {
+export function planMerges(sources: readonly RawSource[], now: number): MergeTask[] {
   const small = sources.filter(
-    (source) => source.bytes < limits.large && isOld(lastDayOf(monthIn(source)), now),
+    (source) => source.bytes < LARGE_BYTES && isOld(lastDayOf(monthIn(source)), now),
   )
   const months = grouped(small, (source) =>
     [source.orgId, source.resource, monthIn(source)].join('\n'),
   )
-  return [...months].sort(([a], [b]) => (a < b ? -1 : 1)).flatMap(([, own]) => tasksOf(own, limits))
+  return [...months].sort(([a], [b]) => (a < b ? -1 : 1)).flatMap(([, own]) => tasksOf(own))
 }
 
-function tasksOf(sources: readonly RawSource[], { most }: MergeLimits): MergeTask[] {
+function tasksOf(sources: readonly RawSource[]): MergeTask[] {
   const inOrder = [...sources].sort((a, b) => (placeIn(a) < placeIn(b) ? -1 : 1))
-  return packed(inOrder, most).flatMap((pack) => {
+  return packed(inOrder, MOST_BYTES).flatMap((pack) => {
     const [first] = pack
     if (first === undefined || pack.length < 2) return []
     const bytes = pack.reduce((sum, source) => sum + source.bytes, 0)

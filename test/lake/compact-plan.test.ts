@@ -2,22 +2,23 @@ import { describe, expect, it } from 'vitest'
 import { parseDay } from '../../src/lib/days.ts'
 import { planMerges, type RawSource } from '../../src/lake/merge-files.ts'
 
-const LIMITS = { large: 128, most: 512 }
+const MB = 2 ** 20
 const NOW = Date.parse('2026-03-30T00:00:00Z')
 
-function source(day: string, bytes = 10, more: Partial<RawSource> = {}): RawSource {
+function source(day: string, megabytes = 10, more: Partial<RawSource> = {}): RawSource {
   const { resource = 'users', orgId = 'o' } = more
   const file = `${day}.parquet`
   const versions = [{ resource, day: parseDay(day, 'the day'), file }]
+  const bytes = megabytes * MB
   return { orgId, resource, path: `${resource}/${day}`, bytes, versions, ...more }
 }
 
 const days = (...names: string[]): RawSource[] => names.map((day) => source(day))
 
 function planned(sources: readonly RawSource[], now = NOW): string[] {
-  return planMerges(sources, now, LIMITS).map(({ orgId, resource, month, sources: own, bytes }) => {
+  return planMerges(sources, now).map(({ orgId, resource, month, sources: own, bytes }) => {
     const paths = own.map(({ path }) => path.split('/').at(-1))
-    return `${orgId} ${resource} ${month}: ${paths.join(' ')}, ${bytes} bytes`
+    return `${orgId} ${resource} ${month}: ${paths.join(' ')}, ${bytes / MB} MB`
   })
 }
 
@@ -28,7 +29,7 @@ describe('the merge plan', () => {
     [
       'merges two days of a month, in order',
       days('2026-01-16', '2026-01-15'),
-      ['o users 2026-01: 2026-01-15 2026-01-16, 20 bytes'],
+      ['o users 2026-01: 2026-01-15 2026-01-16, 20 MB'],
     ],
     ['does not merge days of two months', days('2026-01-31', '2026-02-01'), []],
     [
@@ -41,28 +42,28 @@ describe('the merge plan', () => {
         source('2026-01-20', 1, { orgId: 'p' }),
       ],
       [
-        'o tokens 2026-01: 2026-01-17 2026-01-18, 2 bytes',
-        'o users 2026-01: 2026-01-15 2026-01-16, 20 bytes',
-        'p users 2026-01: 2026-01-19 2026-01-20, 2 bytes',
+        'o tokens 2026-01: 2026-01-17 2026-01-18, 2 MB',
+        'o users 2026-01: 2026-01-15 2026-01-16, 20 MB',
+        'p users 2026-01: 2026-01-19 2026-01-20, 2 MB',
       ],
     ],
     [
       'merges a file without rows, and leaves a large file as it is',
       [source('2026-01-15', 0), source('2026-01-16', 128), source('2026-01-17', 127)],
-      ['o users 2026-01: 2026-01-15 2026-01-17, 127 bytes'],
+      ['o users 2026-01: 2026-01-15 2026-01-17, 127 MB'],
     ],
     [
       'puts as many days into a merged file as fit',
       [15, 16, 17, 18, 19, 20].map((day) => source(`2026-01-${day}`, 120)),
       [
-        'o users 2026-01: 2026-01-15 2026-01-16 2026-01-17 2026-01-18, 480 bytes',
-        'o users 2026-01: 2026-01-19 2026-01-20, 240 bytes',
+        'o users 2026-01: 2026-01-15 2026-01-16 2026-01-17 2026-01-18, 480 MB',
+        'o users 2026-01: 2026-01-19 2026-01-20, 240 MB',
       ],
     ],
     [
       'leaves a last day that does not fit as it is',
       [15, 16, 17, 18, 19].map((day) => source(`2026-01-${day}`, 120)),
-      ['o users 2026-01: 2026-01-15 2026-01-16 2026-01-17 2026-01-18, 480 bytes'],
+      ['o users 2026-01: 2026-01-15 2026-01-16 2026-01-17 2026-01-18, 480 MB'],
     ],
   ])('%s', (_, sources, plan) => {
     expect(planned(sources)).toEqual(plan)
@@ -75,10 +76,10 @@ describe('the merge plan', () => {
   })
 
   it('law 2: does not merge a merged file again until there is a new version', () => {
-    const merged = { ...source('2026-01-15'), path: 'merged', bytes: 90 }
+    const merged = { ...source('2026-01-15'), path: 'merged', bytes: 90 * MB }
     expect(planned([merged])).toEqual([])
     expect(planned([merged, source('2026-01-15', 5)])).toEqual([
-      'o users 2026-01: merged 2026-01-15, 95 bytes',
+      'o users 2026-01: merged 2026-01-15, 95 MB',
     ])
   })
 })
