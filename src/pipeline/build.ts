@@ -170,7 +170,7 @@ export async function buildWarehouse(
 ): Promise<BuildResult> {
   const { config } = context
   context.world.signal.throwIfAborted()
-  const intervals = await writeKnownIntervals(context, orgIds, pointInTime)
+  const intervals = await digestIntervals(context, orgIds, pointInTime, true)
   await quarantineForeignBase(context, orgIds, pointInTime)
   const options = await optionsOfBuild(context, project, orgIds, choice, pointInTime, intervals)
   const meta = async (database: Database): Promise<void> => {
@@ -191,26 +191,14 @@ export async function buildWarehouse(
   return result
 }
 
-/** Writes the base entity `intervals`, and returns the digest of what models read of it. */
-async function writeKnownIntervals(
-  context: RunContext,
-  orgIds: readonly string[],
-  pointInTime: PointInTime,
-): Promise<string> {
-  await using database = await Database.open(':memory:')
-  return await digestIntervals(context, orgIds, pointInTime, database)
-}
-
-/**
- * The digest of what models would read of the base entity `intervals` as it is now. Writes the
- * entity if there is a `database` to write it with.
- */
+/** The digest of what models read of the base entity `intervals` as it is now; also writes it. */
 async function digestIntervals(
   { config }: RunContext,
   orgIds: readonly string[],
   pointInTime: PointInTime,
-  database?: Database,
+  isWritten: boolean,
 ): Promise<string> {
+  await using database = isWritten ? await Database.open(':memory:') : undefined
   const known = await readOrganisations(config.dataFolder)
   const digest = createHash('sha256')
   for await (const rows of intervalsOf(pointInTime, orgIds, (id) => lastPlannedDay(known, id))) {
@@ -346,7 +334,7 @@ export async function planOfModels(
   const orgIds = requireOrganisations(context, await knownOrganisations(dataFolder))
   await refuseSelectionOnPast(dataFolder, choice)
   const [project, now] = [await readProject(context), latestData(dataFolder)]
-  const intervals = await digestIntervals(context, orgIds, now)
+  const intervals = await digestIntervals(context, orgIds, now, false)
   return planOfBuild(await optionsOfBuild(context, project, orgIds, choice, now, intervals))
 }
 
