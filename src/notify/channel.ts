@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { World } from '../lib/world.ts'
+import { oneLine } from '../lib/text.ts'
 import { isLoopback, type Environment } from '../lib/trust.ts'
 
 export const messageShape = z.object({
@@ -56,12 +57,9 @@ export function reasonOf(error: unknown, secrets: readonly string[] = []): strin
 
 const MAX_VALUE = 500
 
-/** Control characters, line ends, and characters that change the direction of writing. */
-const CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu
-
 /** A value as part of a message: control characters become blanks. */
 export function plain(value: string): string {
-  return cut(value.replaceAll(CONTROLS, ' ').trim(), MAX_VALUE)
+  return cut(oneLine(value), MAX_VALUE)
 }
 
 /** At most `most` characters; surrogate pairs stay whole. */
