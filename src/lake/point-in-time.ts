@@ -1,4 +1,4 @@
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { z } from 'zod'
 import { Database } from '../lib/duckdb.ts'
 import { rawFolder, versionTime, pastFolder, quarantineFolder } from './layout.ts'
@@ -20,24 +20,39 @@ import { entityRows, intervalRows, knownRange, type IntervalRow } from './interv
  * new.
  */
 export async function ledgerAsOf(dataFolder: string, orgId: string, at: number): Promise<Ledger> {
-  const known: Known[] = []
-  for (const { resource, day, versions, current, lost } of await landedDays(dataFolder, orgId)) {
-    const then = versions.filter((name) => versionTime(name) <= at)
+  const ledger = new Map<string, Interval>()
+  /** Intervals that are not on record as they were then, by the path of their version. */
+  const past = new Map<string, Interval>()
+  for (const { resource, day, versions: all, current, lost } of await landedDays(
+    dataFolder,
+    orgId,
+  )) {
+    const then = all.filter((name) => versionTime(name) <= at)
     const file = then.at(-1)
     if (file === undefined || lost.has(file)) continue
-    const path = join(rawFolder(dataFolder, orgId, resource, day), file)
-    const inLake = then.filter((name) => !lost.has(name)).length
+    const key = intervalKey(resource, day)
+    const versions = then.filter((name) => !lost.has(name)).length
     const recorded = current?.file === file ? current : undefined
-    const isPast = (recorded?.fetchedAt ?? Infinity) > at
-    known.push({ resource, day, path, versions: inLake, recorded, isPast })
+    if (recorded !== undefined && (recorded.fetchedAt ?? Infinity) <= at) {
+      ledger.set(key, { ...recorded, versions, error: null })
+      continue
+    }
+    const { sha256 = null, digest = null } = recorded ?? {}
+    const known = { resource, day, file, sha256, digest, fetchedAt: versionTime(file), error: null }
+    const counts = { rowCount: 0, versions, attempts: versions, requestId: null }
+    const empty: Interval = { ...known, ...counts, status: 'empty' }
+    ledger.set(key, empty)
+    past.set(join(rawFolder(dataFolder, orgId, resource, day), file), empty)
   }
-  const facts = await factsOf(known.filter(({ isPast }) => isPast).map(({ path }) => path))
-  return new Map(
-    known.map((each) => {
-      const { resource, day, path } = each
-      return [intervalKey(resource, day), intervalThen(each, facts.get(path))]
-    }),
-  )
+  for (const { file: path, request_id: requestId, row_count, users } of await factsOf(past)) {
+    const interval = past.get(path)
+    if (interval === undefined) continue
+    const { resource, day } = interval
+    const status = row_count === 0 ? 'empty' : 'landed'
+    const rowCount = isOfUsers(resource) ? users : row_count
+    ledger.set(intervalKey(resource, day), { ...interval, status, rowCount, requestId })
+  }
+  return ledger
 }
 
 /** When the first day landed, milliseconds since the epoch; undefined if none landed. */
@@ -82,19 +97,6 @@ async function landedDays(dataFolder: string, orgId: string): Promise<LandedDay[
   })
 }
 
-/** The version of a day that was current at a time. */
-interface Known {
-  readonly resource: string
-  readonly day: Day
-  readonly path: string
-  /** How many of those that had landed by then are in the lake. */
-  readonly versions: number
-  /** The ledger's interval, if it has this version. */
-  readonly recorded: Interval | undefined
-  /** Whether it describes a later state, or there is none. */
-  readonly isPast: boolean
-}
-
 const facts = z.object({
   file: z.string(),
   request_id: z.string().nullable(),
@@ -102,38 +104,12 @@ const facts = z.object({
   users: z.coerce.number(),
 })
 
-type Facts = z.infer<typeof facts>
-
-function intervalThen(known: Known, facts?: Facts): Interval {
-  const { resource, day, path, versions, recorded, isPast } = known
-  if (recorded !== undefined && !isPast) return { ...recorded, versions, error: null }
-  const { request_id: requestId = null, row_count: rows = 0, users = 0 } = facts ?? {}
-  const file = basename(path)
-  return {
-    resource,
-    day,
-    status: rows === 0 ? 'empty' : 'landed',
-    fetchedAt: versionTime(file),
-    rowCount: isOfUsers(resource) ? users : rows,
-    versions,
-    attempts: versions,
-    requestId,
-    file,
-    sha256: recorded?.sha256 ?? null,
-    digest: recorded?.digest ?? null,
-    error: null,
-  }
-}
-
-async function factsOf(paths: readonly string[]): Promise<ReadonlyMap<string, Facts>> {
-  if (paths.length === 0) return new Map()
+async function factsOf(past: ReadonlyMap<string, Interval>) {
+  if (past.size === 0) return []
   await using database = await Database.open(':memory:', processLimits().verification)
-  const sql = fill(statement('lake/version_facts'), {
-    rows: rowsSql(paths),
-    metadata: metadataSql(paths),
-  })
-  const found = z.array(facts).parse(await database.rows(sql))
-  return new Map(found.map((each) => [each.file, each]))
+  const paths = [...past.keys()]
+  const values = { rows: rowsSql(paths), metadata: metadataSql(paths) }
+  return z.array(facts).parse(await database.rows(fill(statement('lake/version_facts'), values)))
 }
 
 /** The source of a build: all that has landed, or the state at a point in time. */
