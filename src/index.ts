@@ -30,11 +30,9 @@ export type {
   Readiness,
   ReadinessPage,
   ReadinessQuery,
-  RowsSum,
   Served,
   ServedRow,
   Sessions,
-  UsersPage,
   WantedLimit,
 } from './client/index.ts'
 export type * from './client/types.ts'

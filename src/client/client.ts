@@ -21,10 +21,6 @@ import { Transport, type AnswerOrigin, type Call, type TransportOptions } from '
 import {
   validateMetadata,
   sliceEnvelope,
-  sliceUnlessKnown,
-  type Envelope,
-  type RowsSum,
-  type SummedEnvelope,
   RowScanner,
   servedRow,
   type ServedRow,
@@ -68,9 +64,6 @@ export interface AnswerMetadata extends AnswerOrigin {
 export interface AnalyticsAnswer extends AnswerMetadata {
   readonly rows: readonly ServedRow[]
 }
-
-/** A page of users whose rows may be known: see `SummedEnvelope`. */
-export type UsersPage = AnswerMetadata & Omit<SummedEnvelope, 'rest'>
 
 /** Takes the rows of one answer while it comes. */
 export interface RowTaker {
@@ -151,17 +144,15 @@ export class ApiClient {
     const { range, limit } = query
     const isPage = endpoint === 'users' || limit !== undefined
     const maxBytes = !isPage && range.first === range.last ? MAX_DAY_BYTES : MAX_ANSWER_BYTES
-    return this.#askWhole(this.#callOf(endpoint, query, maxBytes), (text) => sliceEnvelope(text))
-  }
-
-  /** Requests one page of users. If its rows are the `known` ones, they are not parsed. */
-  async page(
-    endpoint: AnalyticsEndpoint,
-    query: AnalyticsQuery,
-    known: RowsSum | undefined,
-  ): Promise<UsersPage> {
-    const call = this.#callOf(endpoint, query, MAX_ANSWER_BYTES)
-    return this.#askWhole(call, (text) => sliceUnlessKnown(text, known))
+    const call = this.#callOf(endpoint, query, maxBytes)
+    return this.#caller.transport.call(call, (response, origin) => {
+      const { rows, rest } = readAnswer('GET', origin, ANALYTICS, response, () => {
+        const envelope = sliceEnvelope(utf8().decode(response.body))
+        validateMetadata(call.path, envelope.rest)
+        return envelope
+      })
+      return { rows, ...metadataOf(origin, response, rest) }
+    })
   }
 
   /**
@@ -233,21 +224,6 @@ export class ApiClient {
     return objectsOf<T>(answer.rows, answer)
   }
 
-  /** Sends a call whose answer is held in memory; `slice` cuts its text into rows. */
-  #askWhole<T extends Pick<Envelope, 'rest'>>(
-    call: Call,
-    slice: (text: string) => T,
-  ): Promise<Omit<T, 'rest'> & AnswerMetadata> {
-    return this.#caller.transport.call(call, (response, origin) => {
-      const { rest, ...rows } = readAnswer('GET', origin, ANALYTICS, response, () => {
-        const envelope = slice(utf8().decode(response.body))
-        validateMetadata(call.path, envelope.rest)
-        return envelope
-      })
-      return { ...rows, ...metadataOf(origin, response, rest) }
-    })
-  }
-
   #callOf(
     endpoint: AnalyticsEndpoint,
     { range, groupBy, limit, cursor, isDivisible = false }: AnalyticsQuery,
@@ -280,15 +256,15 @@ function rangeOf(options: DateRangeOptions): DayRange {
  *
  * @throws ContradictionError if the pages do not lead to an end.
  */
-export async function* userPages<Page extends AnswerMetadata>(
-  ask: (query: AnalyticsQuery) => Promise<Page>,
+export async function* userPages(
+  ask: (query: AnalyticsQuery) => Promise<AnalyticsAnswer>,
   range: DayRange,
   followed: readonly string[] = [],
-): AsyncGenerator<Page, void, undefined> {
+): AsyncGenerator<AnalyticsAnswer, void, undefined> {
   const seen = new Set(followed)
   let cursor = followed.at(-1)
   for (;;) {
-    const answer: Page = await ask({ range, limit: MAX_PAGE_SIZE, cursor })
+    const answer = await ask({ range, limit: MAX_PAGE_SIZE, cursor })
     const next = answer.hasMore ? nextCursor(answer.nextCursor, seen, answer) : undefined
     yield answer
     if (next === undefined) return

@@ -5,7 +5,7 @@ import type { Warn } from '../lib/world.ts'
 import type { Learned, LearnedLimit } from '../lib/learned.ts'
 
 /** State that a run saves for the next one, one file per organisation or day: `<data>/state/<folder>/<name>.json`. */
-export function stateFile<T>(folder: string, schema: z.ZodType<T>, indent = 2, put = writeAtomic) {
+export function stateFile<T>(folder: string, schema: z.ZodType<T>, indent = 2) {
   const folderIn = (dataFolder: string): string => join(dataFolder, 'state', folder)
   const pathIn = (dataFolder: string, name: string): string =>
     join(folderIn(dataFolder), `${pathSegment(name)}.json`)
@@ -27,7 +27,7 @@ export function stateFile<T>(folder: string, schema: z.ZodType<T>, indent = 2, p
     },
     write: async (dataFolder: string, name: string, value: T): Promise<void> => {
       const text = JSON.stringify(z.encode(schema, value), null, indent)
-      await put(pathIn(dataFolder, name), `${text}\n`)
+      await writeAtomic(pathIn(dataFolder, name), `${text}\n`)
     },
   }
 }

@@ -82,6 +82,8 @@ export async function landOrganisations(
   const { config } = context
   const organisations = config.organisations(selection.organisations)
   const isAlone = organisations.length === 1
+  // checksums of pages, which an earlier version wrote and nothing reads
+  await rm(join(config.dataFolder, 'state', 'walks'), { recursive: true, force: true })
   let lost = 0
   const syncAll = async (): Promise<readonly OrganisationResult[]> => {
     await using database = new LandingDatabase(config.dataFolder)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { sliceEnvelope, sliceUnlessKnown, sumOf } from '../../src/client/json/envelope.ts'
+import { sliceEnvelope } from '../../src/client/json/envelope.ts'
 
 const texts = (text: string): string[] => sliceEnvelope(text).rows.map((row) => row.text)
 
@@ -91,56 +91,5 @@ describe('law 1: the split of an analytics response into rows', () => {
     for (let end = 0; end < whole.length; end += 1) {
       expect(() => sliceEnvelope(whole.slice(0, end))).toThrow(SyntaxError)
     }
-  })
-})
-
-/** The result or the error of reading a text. */
-function outcome(read: () => { readonly rest: unknown }): unknown {
-  try {
-    return { rest: read().rest }
-  } catch (error) {
-    return (error as Error).name
-  }
-}
-
-describe('a response whose rows are known', () => {
-  const text = '{"meta":{"data":[2],"tags":[]},"data":[{"a":[1]}, {"a":"]"}],"more":["[",3]}'
-  const { sum, rows } = sliceUnlessKnown(text, undefined)
-
-  it('is read without parsing its rows', () => {
-    expect(sum).toEqual(sumOf('[{"a":[1]}, {"a":"]"}]', 2))
-    expect(rows).toEqual(sliceEnvelope(text).rows)
-    const again = sliceUnlessKnown('{"data":[{"a":[1]}, {"a":"]"}] , "n":1}', sum)
-    expect(again).toEqual({ rows: null, sum, rest: { data: [], n: 1 } })
-  })
-
-  it.each([
-    ['other rows', '{"data":[{"a":[1]}, {"a":"}"}]}'],
-    ['more rows', '{"data":[{"a":[1]}, {"a":"]"},{}]}'],
-    ['other white space', '{"data":[{"a":[1]},{"a":"]"} ]}'],
-    ['the known rows in another place', '{"x":{"data":[{"a":[1]}, {"a":"]"}]},"data":[{}]}'],
-    [
-      'the known rows in a string',
-      `{"t":${JSON.stringify('"data":[{"a":[1]}, {"a":"]"}]')},"data":[]}`,
-    ],
-  ])('is parsed as a whole when it has %s', (_, other) => {
-    expect(sliceUnlessKnown(other, sum)).toEqual(sliceUnlessKnown(other, undefined))
-    expect(sliceUnlessKnown(other, sum).rows).toEqual(sliceEnvelope(other).rows)
-  })
-
-  it('gives the same result or error as an unknown one when it is truncated or changed', () => {
-    const character = fc.constantFrom('[', ']', '{', '}', '"', ',', ':', '\\', ' ', 'a', '1')
-    const at = fc.nat(text.length)
-    fc.assert(
-      fc.property(at, at, character, (end, place, other) => {
-        const changed = `${text.slice(0, place)}${other}${text.slice(place + 1)}`
-        for (const each of [text.slice(0, end), changed]) {
-          expect(outcome(() => sliceUnlessKnown(each, sum))).toEqual(
-            outcome(() => sliceEnvelope(each)),
-          )
-        }
-      }),
-      { numRuns: 500 },
-    )
   })
 })

@@ -1,8 +1,8 @@
 import { appendFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { sliceEnvelope, sumOf } from '../../src/client/index.ts'
-import { PageBuffer, type Page } from '../../src/extract/land/page-buffer.ts'
+import { servedRow } from '../../src/client/index.ts'
+import { PageBuffer } from '../../src/extract/land/page-buffer.ts'
 import { RESOURCES } from '../../src/lake/resources.ts'
 import type { Day } from '../../src/lib/days.ts'
 import { rebuildLedger } from '../../src/extract/open-ledger.ts'
@@ -22,11 +22,6 @@ import { ledgerOf, syncFrom } from './platform.ts'
 const DAY = LAST_DAY as Day
 const BUFFER_NAME = `o-users-${DAY}.pages`
 const ALL = Array.from({ length: 9 }, (_, at) => [`u${at + 1}`, 1, Math.floor(at / 2) + 1, at % 2])
-
-function pageOf(items: readonly string[]): Page {
-  const rowsText = `[${items.join(',')}]`
-  return { rows: sliceEnvelope(rowsText, 'array').rows, sum: sumOf(rowsText, items.length) }
-}
 
 /** Nine users, two a page. */
 const platform = (): Promise<Paged> => pagedPlatform({ users: 9, perPage: 2 })
@@ -106,7 +101,7 @@ describe('law 4: an interrupted pagination', () => {
       const fetchedAt = Date.parse(MORNING) + 70_000
       const origin = { page, fetchedAt, request: '/', requestId: null, runId: 'killed' }
       const nextCursor = page === 5 ? null : `u${page * 2}`
-      part.addPage(pageOf(items), { origin, nextCursor, witness: '' })
+      part.addPage(items.map(servedRow), { origin, nextCursor, witness: '' })
     }
     await land(paged, data)
     expect(paged.cursors()).toEqual([])

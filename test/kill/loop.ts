@@ -122,12 +122,6 @@ async function nextNight(command: Command, dataFolder: string): Promise<Ending> 
   return { exitCode, out }
 }
 
-/**
- * Records of pages only save time. After a kill between the file of a day and its record the day
- * is added from the lake, without the record.
- */
-const SAVING = /^state\/walks\//
-
 async function stateOf(dataFolder: string): Promise<State> {
   const marts = Object.entries(await martsOf(dataFolder))
   const ledger = [...(await LedgerFile.read(dataFolder, 'org_demo'))]
@@ -138,9 +132,7 @@ async function stateOf(dataFolder: string): Promise<State> {
     state[`interval ${key}`] = `${rows}, ${versions} versions, ${digest ?? ''}`
   }
   for (const version of await versionsOf(dataFolder)) state[`version ${version}`] = 'there'
-  for (const file of await kindsOfFiles(dataFolder)) {
-    if (!SAVING.test(file)) state[`file ${file}`] = 'there'
-  }
+  for (const file of await kindsOfFiles(dataFolder)) state[`file ${file}`] = 'there'
   return state
 }
 

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import { isDay } from '../../lib/days.ts'
 import {
   CLOSE_BRACE,
@@ -40,58 +39,6 @@ export function sliceEnvelope(text: string, rowsAt: RowsAt = { key: 'data' }): E
   const scanner = new RowScanner(rowsAt)
   const rows = scanner.readWhole(text)
   return { rows, rest: scanner.end() }
-}
-
-/** A checksum of the rows of an answer: of the JSON text of their array, exactly as served. */
-export interface RowsSum {
-  readonly rows: number
-  readonly characters: number
-  /** SHA-256 of the text in UTF-8, base64. */
-  readonly sha256: string
-}
-
-export interface SummedEnvelope {
-  /** Null if the rows are the known ones, which are not parsed. */
-  readonly rows: readonly ServedRow[] | null
-  readonly sum: RowsSum
-  readonly rest: unknown
-}
-
-/**
- * Like `sliceEnvelope`, but if the rows are the `known` ones of an earlier answer, only the
- * text around them is parsed.
- *
- * @throws SyntaxError
- */
-export function sliceUnlessKnown(text: string, known: RowsSum | undefined): SummedEnvelope {
-  const skipped = known === undefined ? undefined : skipKnownRows(text, known)
-  if (skipped !== undefined) return skipped
-  const scanner = new RowScanner({ key: 'data' })
-  const rows = scanner.readWhole(text)
-  const rest = scanner.end()
-  const rowsText = text.slice(...scanner.rowsSpan)
-  return { rows, sum: sumOf(rowsText, rows.length), rest }
-}
-
-export function sumOf(rowsText: string, rows: number): RowsSum {
-  return { rows, characters: rowsText.length, sha256: sha256Of(rowsText) }
-}
-
-/** The text around known rows is parsed with an empty array in their place: they are valid JSON. */
-function skipKnownRows(text: string, known: RowsSum): SummedEnvelope | undefined {
-  const begin = text.indexOf('[', text.indexOf('"data"'))
-  if (begin < 0) return undefined
-  const end = begin + known.characters
-  if (sha256Of(text.slice(begin, end)) !== known.sha256) return undefined
-  const scanner = new RowScanner({ key: 'data' })
-  scanner.write(text.slice(0, begin))
-  if (!scanner.isBeforeRows) return undefined
-  scanner.write(`[]${text.slice(end)}`)
-  return { rows: null, sum: known, rest: scanner.end() }
-}
-
-function sha256Of(text: string): string {
-  return hash('sha256', text, 'base64')
 }
 
 /** An answer that is one row. @throws SyntaxError if it is no object. */
@@ -160,8 +107,6 @@ export class RowScanner {
   #rest = ''
   /** The number of characters before the current piece. */
   #read = 0
-  #rowsBegin = 0
-  #rowsEnd = 0
 
   constructor(rowsAt: RowsAt) {
     this.#rowsAt = rowsAt
@@ -206,16 +151,6 @@ export class RowScanner {
     return parseQuietly(this.#rest)
   }
 
-  /** Whether the array of the rows is what comes next. */
-  get isBeforeRows(): boolean {
-    return this.#isAtRowsValue && !this.#areRowsMet
-  }
-
-  /** Begin and end of the array of the rows, in characters. */
-  get rowsSpan(): readonly [begin: number, end: number] {
-    return [this.#rowsBegin, this.#rowsEnd]
-  }
-
   get #isAtRowsValue(): boolean {
     if (this.#rowsAt === 'array') return this.#last === ''
     return this.#last === ':' && !this.#isInRows && this.#key === this.#rowsAt.key
@@ -228,20 +163,19 @@ export class RowScanner {
   #advance(text: string, at: number, rows: string[]): number {
     if (this.#open !== null) return this.#continueValue(this.#open, text, at, rows)
     if (isSpace(text.charCodeAt(at))) return at + 1
-    if (this.#isAtRowsValue) this.#beginRows(text.charAt(at), at)
+    if (this.#isAtRowsValue) this.#beginRows(text.charAt(at))
     else if (this.#isInRows) return this.#stepInRows(text, at)
     else return this.#stepAround(text, at)
     return at + 1
   }
 
-  #beginRows(sign: string, at: number): void {
+  #beginRows(sign: string): void {
     // JSON.parse would take the last of repeated names, but the rows of the first were returned
     if (this.#areRowsMet) throw new SyntaxError(`the answer has '${this.#key}' twice`)
     if (sign !== '[') throw this.#noRows()
     this.#areRowsMet = true
     this.#isInRows = true
     this.#last = '['
-    this.#rowsBegin = this.#read + at
   }
 
   #stepInRows(text: string, at: number): number {
@@ -250,7 +184,6 @@ export class RowScanner {
       this.#isInRows = false
       this.#isEnded = this.#rowsAt === 'array'
       this.#rest += '[]'
-      this.#rowsEnd = this.#read + at + 1
       this.#last = VALUE
     } else if (this.#last !== VALUE) return this.#begin(text, at)
     else if (sign === ',') this.#last = sign

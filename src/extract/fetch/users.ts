@@ -12,9 +12,9 @@ import {
   fieldOf,
   servedRow,
   userPages,
+  type AnalyticsAnswer,
   type AnalyticsQuery,
   type ServedRow,
-  type UsersPage,
 } from '../../client/index.ts'
 import {
   dayOfRow,
@@ -26,7 +26,6 @@ import {
   isForbidden,
 } from '../context.ts'
 import type { LandedDay } from '../land/interval-recorder.ts'
-import { landedPages, pageInLake, pageSumsOf, type PageSums } from '../land/known-pages.ts'
 import { PageBuffer } from '../land/page-buffer.ts'
 import { landDays } from '../land/raw-writer.ts'
 import type { ServedDay } from '../land/row-lines.ts'
@@ -37,18 +36,12 @@ interface Pagination {
   readonly resource: Resource
   readonly day: Day
   readonly buffer: PageBuffer
-  /** Users seen so far, except those on pages that equal the landed ones. */
+  /** Users seen so far. */
   readonly users: Set<string>
-  /**
-   * The checksums of the pages that the day last landed with. While they are known, every page so
-   * far equals a landed one, is not parsed, and its rows are not in `buffer`. Null if unknown, or
-   * once a page differs: then `buffer` has the rows of all pages.
-   */
-  landedPages: PageSums | null
 }
 
 /** A day whose pages are complete. It does not hold its users, who may be many. */
-interface CompleteDay extends ServedDay, Pick<Pagination, 'resource' | 'buffer' | 'landedPages'> {
+interface CompleteDay extends ServedDay, Pick<Pagination, 'resource' | 'buffer'> {
   readonly rowCount: number
 }
 
@@ -97,16 +90,11 @@ async function openPagination(
   const buffer = await PageBuffer.open(path, (item) => {
     users.add(userOf(servedRow(item)))
   })
-  const pagination: Pagination = { resource, day, buffer, users, landedPages: null }
+  const pagination: Pagination = { resource, day, buffer, users }
   const [first] = buffer.headers
-  // rows in the buffer came from a page that differs: its later pages are not compared either
-  if (first === undefined || buffer.hasKnownPages)
-    pagination.landedPages = await landedPages(context, resource.name, day)
   if (first === undefined) return pagination
   const age = platformNow(context) - first.origin.fetchedAt
-  const landed = pagination.landedPages?.pages
-  const isAsLanded = buffer.sums.every(({ sha256 }, page) => sha256 === landed?.[page]?.sha256)
-  if (Math.abs(age) > MAX_AGE_MS || (buffer.hasKnownPages && !isAsLanded)) startAgain(pagination)
+  if (Math.abs(age) > MAX_AGE_MS) startAgain(pagination)
   else {
     const what = { ...idOf(context, pagination), pages: buffer.pages }
     context.world.emit({ type: 'pagination.resumed', ...what })
@@ -117,20 +105,19 @@ async function openPagination(
 /** A cursor may expire between runs: if one is refused, the day starts again, once. */
 async function readAllPages(context: FetchContext, pagination: Pagination): Promise<void> {
   try {
-    await fillBuffer(context, pagination)
+    await requestPages(context, pagination)
   } catch (error) {
     if (!isRefusedCursor(pagination, error)) throw error
     context.warn(
       `${pagination.resource.name} ${pagination.day} starts again from its first page, because its cursor was refused: ${messageOf(error)}`,
     )
     startAgain(pagination)
-    await fillBuffer(context, pagination)
+    await requestPages(context, pagination)
   }
 }
 
 function startAgain(pagination: Pagination): void {
   pagination.users.clear()
-  pagination.landedPages = null
   pagination.buffer.restart()
 }
 
@@ -140,49 +127,32 @@ function startAgain(pagination: Pagination): void {
  */
 const MAX_IDLE_PAGES = 50
 
-/** Requests pages until the buffer has the rows of every page of the day. */
-async function fillBuffer(context: FetchContext, pagination: Pagination): Promise<void> {
-  const { buffer } = pagination
-  for (;;) {
-    const isRead = buffer.isComplete || (await requestPages(context, pagination))
-    // also if the buffer was complete: a run may have been killed between its last page and this
-    const isShorter = buffer.pages < (pagination.landedPages?.pages.length ?? 0)
-    if (isRead && (!isShorter || (await restoreEqualPages(context, pagination)))) return
-    // no landed pages are known any more: the next round parses every page
-  }
-}
-
-/** Requests the pages that follow those in the buffer. @returns as `restoreEqualPages` does. */
-async function requestPages(context: FetchContext, pagination: Pagination): Promise<boolean> {
+/** Requests the pages that follow those in the buffer. */
+async function requestPages(context: FetchContext, pagination: Pagination): Promise<void> {
   const { resource, day, buffer, users } = pagination
   const id = idOf(context, pagination)
   const range = { first: day, last: day }
   const witness = totalsVersion(context.ledger, day) // see `verifyPagesConsistent`
-  const requestPage = async (query: AnalyticsQuery): Promise<UsersPage> => {
-    const known = pagination.landedPages?.pages[buffer.pages]
-    return ownAnswer(context, await context.client.page(resource.endpoint, query, known))
-  }
+  const requestPage = async (query: AnalyticsQuery): Promise<AnalyticsAnswer> =>
+    ownAnswer(context, await context.client.ask(resource.endpoint, query))
+  if (buffer.isComplete) return
   let idle = 0
   for await (const page of userPages(requestPage, range, buffer.cursors)) {
-    if (page.rows !== null) {
-      if (!(await restoreEqualPages(context, pagination))) return false
-      const before = users.size
-      for (const [ordinal, row] of page.rows.entries()) {
-        dayOfRow(page, row, ordinal, range) // throws for a row of another day
-        users.add(userOf(row))
-      }
-      idle = users.size > before ? 0 : idle + 1
-      if (page.hasMore && idle >= MAX_IDLE_PAGES) {
-        const idlePages = `the last ${MAX_IDLE_PAGES} pages brought no new user`
-        throw contradiction(page, `'has_more' is true, but ${idlePages}`)
-      }
+    const before = users.size
+    for (const [ordinal, row] of page.rows.entries()) {
+      dayOfRow(page, row, ordinal, range) // throws for a row of another day
+      users.add(userOf(row))
+    }
+    idle = users.size > before ? 0 : idle + 1
+    if (page.hasMore && idle >= MAX_IDLE_PAGES) {
+      const idlePages = `the last ${MAX_IDLE_PAGES} pages brought no new user`
+      throw contradiction(page, `'has_more' is true, but ${idlePages}`)
     }
     const origin = originOf(context, page, buffer.pages + 1)
     const nextCursor = page.hasMore ? page.nextCursor : null
-    buffer.addPage(page, { origin, nextCursor, witness })
-    context.world.emit({ type: 'page.received', ...id, rows: page.sum.rows })
+    buffer.addPage(page.rows, { origin, nextCursor, witness })
+    context.world.emit({ type: 'page.received', ...id, rows: page.rows.length })
   }
-  return true
 }
 
 /** The key of a row of `/users`: its user id or, without one, its text: it counts as a separate user. */
@@ -190,32 +160,6 @@ function userOf({ text, value }: ServedRow): string {
   const id = fieldOf(value, 'user_id')
   if (typeof id === 'number' || typeof id === 'boolean') return String(id)
   return typeof id === 'string' && id !== '' ? id : text
-}
-
-/**
- * Called with each page that is parsed, and when the day has fewer pages: unless the buffer has the
- * rows of all its pages, reads those of the pages that equal the landed ones from the lake.
- *
- * @returns true if the buffer now has the rows of all its pages; false if the lake does not hold
- *   them: then the buffer is empty, and the day starts again.
- */
-async function restoreEqualPages(context: FetchContext, pagination: Pagination): Promise<boolean> {
-  const { resource, day, buffer } = pagination
-  if (pagination.landedPages === null) return true
-  const headers = buffer.headers
-  startAgain(pagination)
-  const { file = null } = context.recorder.interval(resource.name, day) ?? {}
-  if (file === null) return headers.length === 0
-  for (const header of headers) {
-    const rows = await pageInLake(context, resource.name, day, file, header)
-    if (rows === null) {
-      startAgain(pagination)
-      return false
-    }
-    for (const row of rows) pagination.users.add(userOf(row))
-    buffer.addPage({ rows, sum: header.sum }, header)
-  }
-  return true
 }
 
 function idOf({ orgId }: FetchContext, { resource, day }: Pagination) {
@@ -227,14 +171,8 @@ function totalsVersion(ledger: Ledger, day: Day): string {
   return DAY_TOTALS.map(({ name }) => ledger.get(intervalKey(name, day))?.file ?? 'none').join(' ')
 }
 
-function completeDay({ resource, day, buffer, landedPages, users }: Pagination): CompleteDay {
-  const rowCount = landedPages?.users ?? users.size
-  const content = { ...buffer.content }
-  if (landedPages !== null) {
-    content.digest = landedPages.digest
-    content.count = landedPages.pages.reduce((count, { rows }) => count + rows, 0)
-  }
-  return { resource, day, content, rowCount, buffer, landedPages }
+function completeDay({ resource, day, buffer, users }: Pagination): CompleteDay {
+  return { resource, day, content: buffer.content, rowCount: users.size, buffer }
 }
 
 /** Lands days whose pages have all come, those of one resource together. */
@@ -243,14 +181,10 @@ async function landCompleteDays(context: FetchContext, all: readonly CompleteDay
   for (const [resource, paginations] of grouped(all, (each) => each.resource)) {
     const landed = await landDays(context, resource, paginations)
     const intervals: LandedDay[] = []
-    for (const { buffer, landedPages, ...each } of landed) {
-      const { day, content, file, rowCount: users } = each
-      const sums = { digest: content.digest, users, pages: buffer.sums }
-      if (landedPages === null)
-        await pageSumsOf(context, resource.name).write(context.dataFolder, day, sums)
-      const before = recorder.interval(resource.name, day)
+    for (const { buffer, ...each } of landed) {
+      const before = recorder.interval(resource.name, each.day)
       // the same rows may have landed before, and were verified as one snapshot then
-      const isVerified = before?.file === file && typeof before.witness !== 'string'
+      const isVerified = before?.file === each.file && typeof before.witness !== 'string'
       intervals.push({ ...each, witness: isVerified ? null : buffer.witness })
     }
     if (intervals.length > 0) await recorder.landed(resource.name, intervals)

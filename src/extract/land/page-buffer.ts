@@ -8,7 +8,7 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { crc32 } from 'node:zlib'
-import type { RowsSum, ServedRow, UsersPage } from '../../client/index.ts'
+import type { ServedRow } from '../../client/index.ts'
 import { AppError } from '../../lib/errors.ts'
 import { crc32OfFile } from '../../lib/files.ts'
 import {
@@ -22,9 +22,6 @@ import {
   TEXT_END,
 } from './row-lines.ts'
 import type { PageOrigin } from '../../lake/raw-days.ts'
-
-/** A page. Its rows are null if they landed before. */
-export type Page = Pick<UsersPage, 'rows' | 'sum'>
 
 /**
  * Stores the pages of one day in a file until they land, so that memory does not grow with the
@@ -79,11 +76,6 @@ export class PageBuffer {
     return this.#headers.flatMap(({ nextCursor }) => nextCursor ?? [])
   }
 
-  /** The checksums of every page's rows, in order. */
-  get sums(): RowsSum[] {
-    return this.#headers.map(({ sum }) => sum)
-  }
-
   /** See Interval; null for a single page, which is one snapshot. */
   get witness(): string | null {
     return witnessOf(this.#headers)
@@ -93,21 +85,10 @@ export class PageBuffer {
     return this.#headers.at(-1)?.nextCursor === null
   }
 
-  /** Whether any page's rows are omitted from the buffer because they landed before. */
-  get hasKnownPages(): boolean {
-    return this.#headers.some(({ isKnown }) => isKnown)
-  }
-
-  /** Adds a page. The digest does not include known rows. */
-  addPage(
-    { rows, sum }: Page,
-    header: Pick<PageHeader, 'origin' | 'nextCursor' | 'witness'>,
-  ): void {
-    const lines = this.#linesOf(rows ?? [], header.origin)
-    const whole = { ...header, sum, isKnown: rows === null }
-    const text = this.#pageText(lines, whole)
+  addPage(rows: readonly ServedRow[], header: PageHeader): void {
+    const text = this.#pageText(this.#linesOf(rows, header.origin), header)
     appendFileSync(this.#path, text)
-    this.#added(whole, text)
+    this.#added(header, text)
   }
 
   restart(): void {
@@ -120,8 +101,7 @@ export class PageBuffer {
   }
 
   /**
-   * The content to land. It can be read until the buffer is discarded. Digest and count do not
-   * include known rows: if all pages are known, the caller takes both from the landed pages.
+   * The content to land. It can be read until the buffer is discarded.
    *
    * @throws RangeError when no page was added.
    */
@@ -175,13 +155,8 @@ export class PageBuffer {
     this.#longestLine = Math.max(this.#longestLine, bytes.byteLength)
   }
 
-  /** @throws AppError if the file changed since it was written, or lacks known rows. */
+  /** @throws AppError if the file changed since it was written. */
   async #verify(): Promise<void> {
-    if (this.hasKnownPages) {
-      throw new AppError(`${this.#path}: the landed version with its rows is damaged now`, {
-        hint: 'The next run requests the day again.',
-      })
-    }
     if ((await crc32OfFile(this.#path)) === this.#crc) return
     throw new AppError(`${this.#path}: a page has changed since it was written`, {
       hint: 'The next run continues after the last undamaged page.',
@@ -216,10 +191,6 @@ export interface PageHeader {
    * page's is used.
    */
   readonly witness: string
-  /** The checksum of the rows as served. */
-  readonly sum: RowsSum
-  /** Whether the rows landed before and are therefore not in the buffer. */
-  readonly isKnown: boolean
 }
 
 /** A page of a page buffer whose checksum is correct. */
@@ -232,8 +203,8 @@ interface VerifiedPage {
 }
 
 const LINE_START = `${TEXT}{"bytes":`
-const HEADER_KEY = ',"mark":'
-const CHECKSUM = ',"proof":"'
+const HEADER_KEY = ',"header":'
+const CHECKSUM = ',"checksum":"'
 const CHECKSUM_LENGTH = `${CHECKSUM}${'0'.repeat(8)}"}${TEXT}${NO_ROW}`.length
 const NEWLINE = 10
 
@@ -247,7 +218,7 @@ function checksumOf(lines: Uint8Array, head: string): string {
  * Holds one page in memory. A page is a line with its header, how many bytes of row lines follow,
  * and the CRC-32 of both; then the lines of its rows. Without the quotes and separators:
  *
- *     {"bytes":1830,"mark":{"origin":{"page":1,…},…},"proof":"1f9e0a2b"}
+ *     {"bytes":1830,"header":{"origin":{"page":1,…},…},"checksum":"1f9e0a2b"}
  *     {"date":"2026-01-14","user_id":"u1",…} 0 1 …
  */
 async function* verifiedPages(path: string): AsyncGenerator<VerifiedPage, void, undefined> {
@@ -271,7 +242,7 @@ function firstOf(bytes: Buffer): 'cut off' | 'changed' | VerifiedPage {
   const headEnd = bytes.indexOf(NEWLINE) + 1
   if (headEnd === 0) return 'cut off'
   const line = bytes.toString('utf8', 0, headEnd)
-  const length = /^\d{1,12}(?=,"mark":)/.exec(line.slice(LINE_START.length))?.[0]
+  const length = /^\d{1,12}(?=,"header":)/.exec(line.slice(LINE_START.length))?.[0]
   if (length === undefined) return 'changed'
   const size = headEnd + Number(length)
   if (size > bytes.byteLength) return 'cut off'

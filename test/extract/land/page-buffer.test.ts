@@ -2,15 +2,10 @@ import { appendFile, readFile, stat, truncate, writeFile } from 'node:fs/promise
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { sumOf } from '../../../src/client/index.ts'
+import { servedRow, type ServedRow } from '../../../src/client/index.ts'
 import { type DayContent, lineWriter } from '../../../src/extract/land/row-lines.ts'
 import type { PageOrigin, RawRow } from '../../../src/lake/raw-days.ts'
-import {
-  PageBuffer,
-  witnessIn,
-  type Page,
-  type PageHeader,
-} from '../../../src/extract/land/page-buffer.ts'
+import { PageBuffer, witnessIn, type PageHeader } from '../../../src/extract/land/page-buffer.ts'
 import { temporaryFolder } from '../../support/helpers.ts'
 
 const originOf = (page: number): PageOrigin => ({
@@ -21,10 +16,7 @@ const originOf = (page: number): PageOrigin => ({
   runId: 'run-1',
 })
 
-const headerOf = (
-  page: number,
-  nextCursor: string | null,
-): Omit<PageHeader, 'sum' | 'isKnown'> => ({
+const headerOf = (page: number, nextCursor: string | null): PageHeader => ({
   origin: originOf(page),
   nextCursor,
   witness: `totals ${page}`,
@@ -37,15 +29,7 @@ const PAGES = [
   ['{"user_id":"c","t":"é\\ud800"}'],
 ]
 
-/** Rows as a server may put them, with white space between. */
-function pageOf(items: readonly string[]): Page {
-  const rows = items.map((text) => ({ text, value: JSON.parse(text) as unknown }))
-  const rowsText = `[ ${items.join(' ,\r\n')}\n]`
-  return { rows, sum: sumOf(rowsText, rows.length) }
-}
-
-/** A page whose rows have landed before. */
-const knownPageOf = (items: readonly string[]): Page => ({ ...pageOf(items), rows: null })
+const pageOf = (items: readonly string[]): ServedRow[] => items.map(servedRow)
 
 async function write(path: string, pages: readonly (readonly string[])[]): Promise<PageBuffer> {
   const { buffer } = await open(path)
@@ -99,11 +83,9 @@ describe('a page buffer that an earlier run left', () => {
     expect(buffer).toMatchObject({
       pages: 3,
       headers: before.headers,
-      hasKnownPages: false,
       cursors: ['cursor-1', 'cursor-2', 'cursor-3'],
       isComplete: false,
     })
-    expect(buffer.sums).toEqual(before.sums)
     expect(await fieldsOf(buffer.content)).toEqual(await fieldsOf(before.content))
     expect(buffer.content).toMatchObject({ count: 3, last: originOf(3) })
     const { lines } = (await fieldsOf(buffer.content)) as { lines: string }
@@ -198,21 +180,6 @@ describe('a page buffer that an earlier run left', () => {
     await write(path, PAGES.slice(0, 2))
     await writeFile(path, (await readFile(path)).subarray(first.byteLength))
     expect((await open(path)).buffer.pages).toBe(0)
-  })
-
-  it('keeps the headers of known pages without their rows, and cannot land', async () => {
-    const path = join(await temporaryFolder(), 'buffer')
-    const { buffer: before } = await open(path)
-    for (const [at, items] of PAGES.entries()) {
-      before.addPage(knownPageOf(items), headerOf(at + 1, `cursor-${at + 1}`))
-    }
-    const { buffer, items } = await open(path)
-    expect(items).toEqual([])
-    expect(buffer).toMatchObject({ pages: 3, hasKnownPages: true, headers: before.headers })
-    expect(buffer.sums).toEqual(PAGES.map((page) => pageOf(page).sum))
-    await expect(fieldsOf(buffer.content)).rejects.toThrow(
-      'the landed version with its rows is damaged now',
-    )
   })
 
   it('is empty after a restart', async () => {

@@ -1,4 +1,0 @@
-select item
-from {{ rows }}
-where page = {{ page }}
-order by ordinal
