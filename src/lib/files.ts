@@ -173,6 +173,15 @@ export async function writeAtomic(path: string, content: string | Uint8Array): P
   })
 }
 
+/** The same without syncing: a power cut may damage the file. For files whose loss costs little. */
+export async function writeUnsynced(path: string, content: string | Uint8Array): Promise<void> {
+  await withTemporary(path, async (temporary) => {
+    await writeFile(temporary, content)
+    confirmLease(path)
+    renameSync(temporary, path)
+  })
+}
+
 /**
  * Makes a file that never exists without its whole content. False if the file exists, or
  * if the process that made it has removed the temporary file of this call.
