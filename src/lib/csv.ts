@@ -12,19 +12,18 @@ export function delimiterOf(header: string): string {
 }
 
 /**
- * Reads a CSV file with one record per line. The first line names the columns and shows the
- * delimiter; fields may be quoted. Returns the column names in lower case, and, for each other
- * line that is not blank, its number (from 1, the header included) and its trimmed fields by column;
- * `fields` throws a UsageError for a broken line.
+ * Reads a CSV file. The first line names the columns and shows the delimiter. Returns the column
+ * names in lower case, and, for each other record, the number of its first line (from 1, the header
+ * included) and its trimmed fields by column; `fields` throws a UsageError for a broken record.
  *
- * @throws UsageError, which names file and line, for a broken header.
+ * @throws UsageError, which names file and line, for a broken header or quote.
  */
 export function readCsv(text: string, file: string) {
-  const [header = '', ...lines] = text.replace(/^\ufeff/, '').split(/\r\n|\r|\n/)
+  const all = text.replace(/^\ufeff/, '')
+  const [header = ''] = all.split(/[\r\n]/, 1)
   const delimiter = delimiterOf(header)
-  const columns = atLine(file, 1, () => fieldsOf(header, delimiter)).map((name) =>
-    name.toLowerCase(),
-  )
+  const names = recordsOf(header, delimiter, file)[0]?.fields ?? ['']
+  const columns = names.map((name) => name.trim().toLowerCase())
   const twice = columns.find((name, at) => name !== '' && columns.indexOf(name) < at)
   if (twice !== undefined) {
     throw new UsageError(`${file}:1: column '${twice}' appears twice`, {
@@ -34,16 +33,15 @@ export function readCsv(text: string, file: string) {
   return {
     header,
     columns,
-    lines: lines.flatMap((line, index) => {
-      if (line.trim() === '') return []
+    lines: recordsOf(all, delimiter, file).flatMap(({ line: number, fields: texts }) => {
+      if (number === 1 || (texts.length === 1 && texts[0]?.trim() === '')) return []
       const fields = (): Record<string, string> => {
-        const texts = fieldsOf(line, delimiter)
         if (texts.length !== columns.length) {
           throw new UsageError(...wrongFields(texts.length, columns.length, delimiter))
         }
-        return Object.fromEntries(columns.map((name, at) => [name, texts[at] ?? '']))
+        return Object.fromEntries(columns.map((name, at) => [name, texts[at]?.trim() ?? '']))
       }
-      return [{ number: index + 2, fields }]
+      return [{ number, fields }]
     }),
   }
 }
@@ -79,7 +77,8 @@ export function recordsOf(text: string, delimiter: string, file: string): CsvRec
     line = nextLine
   }
   if (end === text.length) return records
-  throw new UsageError(`${file}:${line}: a double quote is not closed, or text follows it`, {
+  const problem = 'a double quote is not closed, or text follows a closing double quote'
+  throw new UsageError(`${file}:${line}: ${problem}`, {
     hint: 'Quote the whole field, and write a double quote in it twice.',
   })
 }
@@ -114,27 +113,4 @@ export function wrongFields(
 ): [problem: string, next: { readonly hint: string }] {
   const problem = `the line has ${counted(found, 'field')}, the first line has ${expected}`
   return [problem, { hint: `A field with '${delimiter}' must be in double quotes.` }]
-}
-
-const QUOTING = 'Quote the whole field on one line, and write a double quote in it twice.'
-
-/** The fields of one line, trimmed. A quoted field may hold the delimiter, and doubled quotes. */
-function fieldsOf(line: string, delimiter: string): string[] {
-  const fields: string[] = []
-  let at = 0
-  for (;;) {
-    // blanks around the quotes, but not tabs, which may be the delimiter
-    const quoted = /^ *"((?:[^"]|"")*)" */.exec(line.slice(at))
-    const end = quoted === null ? line.indexOf(delimiter, at) : at + quoted[0].length
-    const field = quoted?.[1]?.replaceAll('""', '"') ?? line.slice(at, end < 0 ? undefined : end)
-    if (quoted === null && field.includes('"')) {
-      throw new UsageError('a double quote is not closed', { hint: QUOTING })
-    }
-    fields.push(field.trim())
-    if (end < 0 || end >= line.length) return fields
-    if (line[end] !== delimiter) {
-      throw new UsageError('text follows a closing double quote', { hint: QUOTING })
-    }
-    at = end + 1
-  }
 }

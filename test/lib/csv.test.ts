@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { recordsOf, utf8Text } from '../../src/lib/csv.ts'
+import { readCsv, recordsOf, utf8Text } from '../../src/lib/csv.ts'
 
 it.each<[string, string, number[], number]>([
   ['the first line', '', [0xff], 1],
@@ -31,7 +31,7 @@ describe('the records of a CSV text', () => {
     'end with the quote of %j',
     (text) => {
       expect(() => recordsOf(text, ',', 'a.csv')).toThrow(
-        'a.csv:2: a double quote is not closed, or text follows it',
+        'a.csv:2: a double quote is not closed, or text follows a closing double quote',
       )
     },
   )
@@ -43,4 +43,14 @@ describe('the records of a CSV text', () => {
     const tooLong = long.repeat(5)
     expect(() => recordsOf(`a,b\n1,${tooLong}"`, ',', 'a.csv')).toThrow('a.csv:2: a double quote')
   })
+})
+
+it('a file has its records by column, with the numbers of their lines', () => {
+  const text = '\u{FEFF}Name;"Key";\n "x;\r\ny" ; b ;\n  \n\n5" tall;c'
+  const { columns, lines } = readCsv(text, 'a.csv')
+  expect(columns).toEqual(['name', 'key', ''])
+  const [first, second] = lines
+  expect(first?.fields()).toEqual({ name: 'x;\r\ny', key: 'b', '': '' })
+  expect(lines.map(({ number }) => number)).toEqual([2, 6])
+  expect(() => second?.fields()).toThrow('the line has 2 fields, the first line has 3')
 })

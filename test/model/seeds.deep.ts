@@ -284,7 +284,7 @@ describe('a seed file is refused with its line, and the warehouse stays, because
     [
       'a quote that is not closed',
       `${HEADER}${good},"b,1,2026-01-14\n`,
-      'teams.csv:3: a double quote is not closed, or text follows it | Quote the whole field',
+      'teams.csv:3: a double quote is not closed, or text follows a closing double quote | Quote the whole field',
     ],
     [
       'an empty value in a column that needs one',
