@@ -8,7 +8,7 @@ import type { Body, HttpHead, World } from '../lib/world.ts'
 import { Controls, Limits, Readiness } from './endpoints/organisation.ts'
 import { Computers, Sessions } from './endpoints/sessions.ts'
 import {
-  nextCursor,
+  eachPage,
   textOf,
   objectsOf,
   readAnswer,
@@ -248,28 +248,17 @@ function rangeOf(options: DateRangeOptions): DayRange {
   return { first, last }
 }
 
-/**
- * Pages of `/users` until the server says that there are no more. Only `has_more`
- * ends the pagination; a repeated cursor is an error, and its page is not returned.
- * `followed`: the cursors of an interrupted pagination, in order; it continues with the
- * last one.
- *
- * @throws ContradictionError if the pages do not lead to an end.
- */
-export async function* userPages(
+/** Pages of `/users`, as `eachPage` does. Only `has_more` ends the pagination. */
+export function userPages(
   ask: (query: AnalyticsQuery) => Promise<AnalyticsAnswer>,
   range: DayRange,
-  followed: readonly string[] = [],
+  followed?: readonly string[],
 ): AsyncGenerator<AnalyticsAnswer, void, undefined> {
-  const seen = new Set(followed)
-  let cursor = followed.at(-1)
-  for (;;) {
-    const answer = await ask({ range, limit: MAX_PAGE_SIZE, cursor })
-    const next = answer.hasMore ? nextCursor(answer.nextCursor, seen, answer) : undefined
-    yield answer
-    if (next === undefined) return
-    cursor = next
-  }
+  return eachPage(
+    (cursor) => ask({ range, limit: MAX_PAGE_SIZE, cursor }),
+    ({ hasMore, nextCursor }) => (hasMore ? nextCursor : undefined),
+    followed,
+  )
 }
 
 const ANALYTICS = 'analytics answer'

@@ -8,7 +8,7 @@ import {
   withQuery,
   type Caller,
   type Served,
-  nextCursor,
+  eachPage,
   textOf,
   unredacted,
 } from '../http/call.ts'
@@ -50,15 +50,8 @@ export class Controls extends Endpoints {
   }
 
   /** Pages until the server says that there are no more. @throws ContradictionError for pages in a loop. */
-  async *fetchPages(): AsyncGenerator<Served<ControlsPage>, void, undefined> {
-    const seen = new Set<string>()
-    let cursor: string | undefined
-    do {
-      const query = { limit: MAX_CONTROLS_PAGE, cursor }
-      const page: Served<ControlsPage> = await this.fetchPage(query)
-      cursor = cursorAfter(page, seen)
-      yield page
-    } while (cursor !== undefined)
+  fetchPages(): AsyncGenerator<Served<ControlsPage>, void, undefined> {
+    return eachPage((cursor) => this.fetchPage({ limit: MAX_CONTROLS_PAGE, cursor }), cursorAfter)
   }
 
   /** Every revision once: one that is made meanwhile moves others to the next page. */
@@ -67,11 +60,10 @@ export class Controls extends Endpoints {
   }
 }
 
-function cursorAfter(page: Served<ControlsPage>, seen: Set<string>): string | undefined {
-  const { hasMore, nextCursor: served } = page.value.pagination ?? {}
-  const next = textOf(served)
-  const isLast = hasMore === false || (hasMore == null && next === null)
-  return isLast ? undefined : nextCursor(next, seen, page)
+function cursorAfter({ value }: Served<ControlsPage>): string | null | undefined {
+  const { hasMore, nextCursor } = value.pagination ?? {}
+  const next = textOf(nextCursor)
+  return hasMore === false || (hasMore == null && next === null) ? undefined : next
 }
 
 /** The lowest global limit, in credits (PLATFORM_API, "Limits"). */

@@ -176,19 +176,32 @@ export function documented<T>(value: unknown): T {
 }
 
 /**
- * The cursor that leads to the next page, for an answer that says that there is one. `seen` holds
- * the cursors before it, and then this one.
+ * Pages until one says that it is the last. `nextOf`: the cursor after a page; null if it lacks
+ * one, undefined for the last page. `followed`: the cursors of an interrupted pagination, in order;
+ * it continues with the last one.
  *
- * @throws ContradictionError for a cursor that is missing, was repeated, or quotes the credential.
+ * @throws ContradictionError for a cursor that is missing, was repeated, or quotes the credential;
+ *   its page is not returned.
  */
-export function nextCursor(next: string | null, seen: Set<string>, origin: AnswerOrigin): string {
-  if (next === null) throw contradiction(origin, 'there are more pages, but there is no cursor')
-  if (seen.has(next)) {
-    const cursor = shownCursor(next)
-    throw contradiction(origin, `the cursor ${cursor} was repeated, so the pages would never end`)
-  }
-  seen.add(next)
-  return unredacted(next, origin)
+export async function* eachPage<Page extends AnswerOrigin>(
+  ask: (cursor: string | undefined) => Promise<Page>,
+  nextOf: (page: Page) => string | null | undefined,
+  followed: readonly string[] = [],
+): AsyncGenerator<Page, void, undefined> {
+  const seen = new Set(followed)
+  let cursor = followed.at(-1)
+  do {
+    const page = await ask(cursor)
+    const next = nextOf(page)
+    if (next === null) throw contradiction(page, 'there are more pages, but there is no cursor')
+    if (next !== undefined && seen.has(next)) {
+      const shown = shownCursor(next)
+      throw contradiction(page, `the cursor ${shown} was repeated, so the pages would never end`)
+    }
+    cursor = next === undefined ? undefined : unredacted(next, page)
+    if (cursor !== undefined) seen.add(cursor)
+    yield page
+  } while (cursor !== undefined)
 }
 
 /** A cursor as served, which may be a number; null if there is none. */
