@@ -22,17 +22,8 @@ interface Heard {
   readonly now: number
 }
 
-/** A request, and whether it was refused: undefined while it is under way. */
-interface Sent {
-  readonly at: number
-  readonly isRefused: boolean | undefined
-}
-
 /** A request that is late by at most this much does not delay the next one. */
 const CATCH_UP_MS = 15
-
-/** If more requests are unanswered, the oldest count as passed: a slow answer must not delay counting. */
-const MAX_UNCOUNTED = 64
 
 /** Tokens by which requests contradict a limit that changed, or that is none. */
 const CONTRADICTED = 0.2
@@ -49,9 +40,8 @@ export class Pacer {
   readonly #most: number
   /** Undefined before the first refusal. */
   #limit: Limit | undefined
-  /** The estimate of the server's bucket from every request but the last ones, which are in `sent`. */
+  /** The estimate of the server's bucket from the requests that were answered. */
   #bucket: Bucket
-  readonly #sent: Sent[] = []
   /** The quota that headers state. */
   #quota: QuotaPacer | undefined
   /** Requests that were answered and not refused. */
@@ -108,11 +98,9 @@ export class Pacer {
    */
   sent(now: number): void {
     if (this.#isRefusalUnevaluated) this.#learn(now)
-    else this.#countAnswered(MAX_UNCOUNTED)
     const turn = Math.max(this.#turnAt + 1000 / this.#rateAt(now), now - CATCH_UP_MS)
     this.#turnAt = Math.min(turn, now)
     this.#level = { tokens: this.#tokensAt(now) - 1, at: now }
-    this.#sent.push({ at: now, isRefused: undefined })
     this.#inFlight += 1
   }
 
@@ -139,6 +127,7 @@ export class Pacer {
     const isFirst = this.#isRecovered && sentAt > this.#refusedAt
     const isInformative = this.#isRecovered || sentAt <= this.#refusedAt
     this.#quota = this.#quota && withQuotas(this.#quota, quotas, this.#passed, now)
+    if (isFirst) this.#bucket = faded(this.#bucket)
     this.#answered(sentAt, isInformative ? true : undefined)
     this.#level = { tokens: 0, at: now }
     if (isFirst) {
@@ -167,10 +156,7 @@ export class Pacer {
     return { rate: refill, burst: limit, source: 'headers', measuredAt: at }
   }
 
-  /** Requests that are still unanswered count as passed. */
   #learn(now: number): void {
-    this.#bucket = faded(this.#bucket)
-    this.#countAnswered(0)
     this.#limit = limitOf(this.#bucket, this.#refusedAt, now)
     this.#isRefusalUnevaluated = false
     const isContradicted = contradictionOf(this.#bucket) >= CONTRADICTED
@@ -183,25 +169,12 @@ export class Pacer {
     this.#contradicted = 0
   }
 
-  /** Counts requests in the order in which they were sent. Beyond `most`, unanswered ones count as passed. */
-  #countAnswered(most: number): void {
-    let count = 0
-    for (const { at, isRefused } of this.#sent) {
-      if (isRefused === undefined && this.#sent.length - count <= most) break
-      this.#bucket = withRequest(this.#bucket, at, isRefused ?? false)
-      count += 1
-    }
-    if (count === 0) return
-    this.#sent.splice(0, count)
-    this.#limit = this.#limit && { ...this.#limit, ...rangeOf(this.#bucket) }
-  }
-
   /** `isRefused`: undefined if the answer says nothing about the limit. */
   #answered(sentAt: number, isRefused: boolean | undefined): void {
     this.#inFlight = Math.max(0, this.#inFlight - 1)
-    const index = this.#sent.findIndex((each) => each.at === sentAt && each.isRefused === undefined)
-    const known = isRefused === undefined ? [] : [{ at: sentAt, isRefused }]
-    if (index >= 0) this.#sent.splice(index, 1, ...known)
+    if (isRefused === undefined) return
+    this.#bucket = withRequest(this.#bucket, sentAt, isRefused)
+    this.#limit = this.#limit && { ...this.#limit, ...rangeOf(this.#bucket) }
   }
 
   /** Headers only tighten: the lowest of what is configured, stated and learned. */
