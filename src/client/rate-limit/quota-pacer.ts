@@ -21,8 +21,7 @@ export interface QuotaPacer {
 }
 
 const DEFAULT_RESET_MS = 1000
-const RECENT_MS = 1000
-const FEW_ANSWERS = 8
+const RECENT_ANSWERS = 16
 /** Some answers, such as errors, state no quota; after this time the last statement no longer counts. */
 const SILENCE_MS = 10_000
 
@@ -47,16 +46,10 @@ export function withQuotas(
   const { remaining, resetMs = DEFAULT_RESET_MS } = tightest
   const limit = tightest.limit ?? Math.max(remaining, before?.limit ?? 0)
   const isSame = before !== undefined && (tightest.limit === undefined || before.limit === limit)
-  const supply = recent([...(isSame ? before.supply : []), { at: now, passed: passed + remaining }])
+  const mark = { at: now, passed: passed + remaining }
+  const supply = [...(isSame ? before.supply : []), mark].slice(-RECENT_ANSWERS)
   const refill = refillOf(supply) ?? before?.refill ?? 0
   return { limit, remaining, at: now, resetAt: now + resetMs, refill, supply }
-}
-
-/** The marks of the last second, and at least a few. */
-function recent(supply: readonly Mark[]): readonly Mark[] {
-  const since = (supply.at(-1)?.at ?? 0) - RECENT_MS
-  const firstRecent = supply.findIndex(({ at }) => at >= since)
-  return supply.slice(Math.max(0, Math.min(firstRecent - 1, supply.length - FEW_ANSWERS)))
 }
 
 /** A larger step that also exceeds all others together is a new window, not a refill. */
