@@ -28,32 +28,23 @@ export type Headers = Readonly<Record<string, string>>
 export function quotasOf(headers: Headers, serverNow: number): Quota[] {
   const policies = parseList(headers['ratelimit-policy']).map(policyOf)
   const stated = [...combined(headers['ratelimit'], policies), ...families(headers, policies)]
-  return stated.map(({ policy, limit, remaining, reset }) => {
-    const windowMs = policy?.windowMs
-    return {
-      limit: limit ?? policy?.limit,
-      remaining,
-      resetMs: reset === undefined ? undefined : resetMs(reset, { serverNow, windowMs }),
-    }
-  })
+  return stated.map(({ limit, remaining, reset, windowMs }) => ({
+    limit,
+    remaining,
+    resetMs: reset === undefined ? undefined : resetMs(reset, { serverNow, windowMs }),
+  }))
 }
 
-/** A quota as one field, or one family of fields, states it. */
-interface Stated {
-  readonly policy: Policy | undefined
-  readonly limit?: number | undefined
-  readonly remaining: number | undefined
+/** A quota as one field, or one family of fields, states it; limit and window may be its policy's. */
+interface Stated extends Omit<Quota, 'resetMs'> {
   readonly reset: string | undefined
-}
-
-interface Policy {
-  readonly name: string
-  readonly limit: number | undefined
   readonly windowMs: number | undefined
 }
 
+type Policy = ReturnType<typeof policyOf>
+
 /** `"burst";q=100;w=60` (draft 08 and later) or `100;w=60` (draft 07 and before). */
-function policyOf({ value, parameters }: ListItem): Policy {
+function policyOf({ value, parameters }: ListItem) {
   const seconds = count(parameters.get('w') ?? parameters.get('window')) ?? 0
   return {
     name: value,
@@ -73,12 +64,16 @@ function combined(field: string | undefined, policies: readonly Policy[]): State
     const limit = numbers.get('limit')
     const remaining = numbers.get('remaining')
     const reset = numbers.get('reset')?.toString()
-    return [{ policy: policyFor(policies, limit), limit, remaining, reset }]
+    const policy = policyFor(policies, limit)
+    return [{ limit: limit ?? policy?.limit, remaining, reset, windowMs: policy?.windowMs }]
   }
   return parseList(field).flatMap(({ value, parameters }) => {
     const remaining = count(parameters.get('r'))
     const policy = policies.find(({ name }) => name === value)
-    return remaining === undefined ? [] : [{ policy, remaining, reset: parameters.get('t') }]
+    const { limit, windowMs } = policy ?? {}
+    return remaining === undefined
+      ? []
+      : [{ limit, remaining, reset: parameters.get('t'), windowMs }]
   })
 }
 
@@ -108,11 +103,8 @@ function families(headers: Headers, policies: readonly Policy[]): Stated[] {
     const ownWindow = items.map((item) => policyOf(item).windowMs).find((ms) => ms !== undefined)
     const windowMs =
       WINDOWS[name.split(' ')[1] ?? ''] ?? policyFor(policies, limit)?.windowMs ?? ownWindow
-    return {
-      policy: { name, limit, windowMs },
-      remaining: count(fields.get('remaining')),
-      reset: fields.get('reset-after') ?? fields.get('reset'),
-    }
+    const reset = fields.get('reset-after') ?? fields.get('reset')
+    return { limit, remaining: count(fields.get('remaining')), reset, windowMs }
   })
 }
 
