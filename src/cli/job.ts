@@ -83,7 +83,7 @@ export async function runJob(
     await removeSpilled(dataFolder, Date.now())
     if (lease.wasLeft) await tidyUp(dataFolder, world)
     const context = { config, world, runId, deadline: now() + maxDurationMs }
-    const result = await settled(() => work(context, observer.runs))
+    const result = await resultOf(() => work(context, observer.runs))
     const first = result.problems?.[0] ?? null
     const closing = await observer.close(result.exitCode, first)
     const answer =
@@ -116,7 +116,7 @@ async function tidyUp(dataFolder: string, { emit }: World): Promise<void> {
 }
 
 /** An expected failure becomes a result, so that its record and summary are written. */
-async function settled(
+async function resultOf(
   work: () => Promise<JobResult>,
 ): Promise<JobResult & { readonly unexpected?: Error }> {
   try {

@@ -52,7 +52,10 @@ export class ForeignAnswerError extends ContradictionError {}
  *
  * @throws ForeignAnswerError
  */
-export function ownAnswer<T extends AnswerMetadata>({ servedAs }: FetchContext, answer: T): T {
+export function requireOrganisation<T extends AnswerMetadata>(
+  { servedAs }: FetchContext,
+  answer: T,
+): T {
   const { orgId, request, requestId } = answer
   if (orgId === null || servedAs === null || orgId === servedAs) return answer
   const other = JSON.stringify(orgId.slice(0, 40))

@@ -32,7 +32,7 @@ interface Publication extends Pick<
 
 /**
  * Replaces the published file by the finished `temporary` one, read-only. Keeps the old one for a
- * rollback if it was verified, is not of the past, and has other content. The new file is recorded
+ * rollback if it was verified, holds the latest data, and has other content. The new file is recorded
  * before it is moved, and the records of files that are gone are removed after that, so that the
  * file in place is always on record, even if the process is killed. Returns the size of the file.
  */
@@ -64,9 +64,9 @@ export async function publishFile(temporary: string, publication: Publication): 
 async function prune(
   { target, runId, keep }: Publication,
   records: readonly PublishedRecord[],
-  now: PublishedRecord,
+  current: PublishedRecord,
 ): Promise<void> {
-  const seen = new Set([now.content])
+  const seen = new Set([current.content])
   const staying = new Set<string>()
   for (const { runId: id } of (await keptFiles(target)).toReversed()) {
     const content = records.find((each) => each.runId === id)?.content ?? id
@@ -75,7 +75,7 @@ async function prune(
     if (isOther && staying.size < keep) staying.add(id)
     else await removeFile(keptPath(target, id))
   }
-  await writeRecords(target, [...records.filter((each) => staying.has(each.runId)), now])
+  await writeRecords(target, [...records.filter((each) => staying.has(each.runId)), current])
 }
 
 /** Keeps the published file, which the run built, before it is replaced. */
@@ -213,7 +213,7 @@ export async function writeRecords(
 export async function verifyPublished(target: string, path = target): Promise<Verdict> {
   const before = await statusOf(path)
   const early = await inspectPublished(target, path)
-  const verdict = early ?? (await judge(target, path, await sha256OfFile(path)))
+  const verdict = early ?? (await compareDigest(target, path, await sha256OfFile(path)))
   const isReplaced = verdict.state === 'changed' && (await statusOf(path))?.ino !== before?.ino
   return isReplaced ? verifyPublished(target, path) : verdict
 }
@@ -235,7 +235,11 @@ export async function inspectPublished(
 }
 
 /** The verdict on a file of this digest. */
-export async function judge(target: string, path: string, sha256: string): Promise<Verdict> {
+export async function compareDigest(
+  target: string,
+  path: string,
+  sha256: string,
+): Promise<Verdict> {
   const record = (await readRecords(target)).find((each) => each.sha256 === sha256)
   if (record !== undefined) return { state: 'published', record }
   const at = (await statusOf(path))?.mtime.toISOString() ?? 'an unknown time'

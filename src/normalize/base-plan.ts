@@ -99,15 +99,15 @@ export function planBase(
   const months = new Set([firstMonth ?? [], own, [...sources.keys()]].flat())
   const statements = entity.statementsDigest()
   return [...months].sort().flatMap((month) => {
-    const days = (sources.get(month) ?? []).sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))
-    const versions = days.map((day) => `${placeOf(day)}/${versionsOf(day)}`)
+    const days = (sources.get(month) ?? []).sort((a, b) => (dayKey(a) < dayKey(b) ? -1 : 1))
+    const versions = days.map((day) => `${dayKey(day)}/${versionsOf(day)}`)
     const task = { options, entity, month, days, fingerprint: digestOf([statements, ...versions]) }
     return present.get(baseKey(task))?.fingerprint === task.fingerprint ? [] : [task]
   })
 }
 
 /** Identifies a day among those of all resources of an organisation. */
-export function placeOf({ resource, day }: Pick<DaySource, 'resource' | 'day'>): string {
+export function dayKey({ resource, day }: Pick<DaySource, 'resource' | 'day'>): string {
   return `${resource}/${day}`
 }
 
@@ -163,7 +163,7 @@ export async function monthTask(
   const versions = isIntact(base.get(baseKey(task)))
     ? await writtenVersions(database, path, entity)
     : new Map<string, string>()
-  const isAsWritten = (day: DaySource): boolean => versions.get(placeOf(day)) === versionsOf(day)
+  const isAsWritten = (day: DaySource): boolean => versions.get(dayKey(day)) === versionsOf(day)
   return {
     ...task,
     base,
@@ -234,13 +234,13 @@ export async function groupsOf(
   const parts = await mapLimit(inOrder, MONTHS_AT_ONCE, async (month) =>
     partsOf(month, await sizedDays(dataFolder, month)),
   )
-  const placeOfMonth = ({ resource, orgId }: ResourceMonth): string => `${resource}/${orgId}`
+  const monthKey = ({ resource, orgId }: ResourceMonth): string => `${resource}/${orgId}`
   const restated = parts.flat().filter(({ days }) => days.some(isRestated))
-  const alone = new Set(restated.map(placeOfMonth))
+  const alone = new Set(restated.map(monthKey))
   const together = grouped(parts.flat(), (part) =>
-    alone.has(placeOfMonth(part)) ? placeOfMonth(part) : part.resource,
+    alone.has(monthKey(part)) ? monthKey(part) : part.resource,
   )
-  return [...together.values()].flatMap((some) => packed(some, LIMITS.rawBytes))
+  return [...together.values()].flatMap((parts) => packed(parts, LIMITS.rawBytes))
 }
 
 /** Registers the parts with the tasks, whose files are complete once all have been read. */
@@ -249,10 +249,10 @@ function partsOf(
   days: readonly (DaySource & { readonly bytes: number })[],
 ): MonthPart[] {
   const packs = days.length === 0 ? [[]] : packed(days, LIMITS.rawBytes)
-  return packs.map((some, at) => {
+  return packs.map((pack, at) => {
     const part = `${month.resource} ${String(at).padStart(2, '0')}`
     for (const { parts } of month.tasks) parts.set(part, null)
-    return { ...month, part, days: some, bytes: some.reduce((sum, { bytes }) => sum + bytes, 0) }
+    return { ...month, part, days: pack, bytes: pack.reduce((sum, { bytes }) => sum + bytes, 0) }
   })
 }
 
@@ -273,7 +273,7 @@ async function sizedDays(dataFolder: string, { orgId, resource, tasks }: Resourc
     const known = days.get(source.day)?.files.length ?? 0
     if (source.resource === resource && source.files.length > known) days.set(source.day, source)
   }
-  const inOrder = [...days.values()].sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))
+  const inOrder = [...days.values()].sort((a, b) => (dayKey(a) < dayKey(b) ? -1 : 1))
   return mapLimit(inOrder, DAYS_AT_ONCE, async (source) => {
     const folder = rawFolder(dataFolder, orgId, resource, source.day)
     const sizes = source.files.map((file) => {

@@ -17,7 +17,7 @@ import {
   baseKey,
   groupsOf,
   monthTask,
-  placeOf,
+  dayKey,
   planBase,
   versionsOf,
   type BaseEntity,
@@ -221,9 +221,9 @@ async function makeParts(
     days: group.flatMap((month) => month.days),
     documented: documented.get(resource) ?? new Map<string, Fields>(),
   })
-  await withPlace(`items of ${resource}`, months, () => batch.parse(due.has(SCHEMA_DRIFT)))
+  await labelErrors(`items of ${resource}`, months, () => batch.parse(due.has(SCHEMA_DRIFT)))
   for (const entity of BASE_ENTITIES.filter((each) => due.has(each))) {
-    await withPlace(entity.errorLabel, months, async () => {
+    await labelErrors(entity.errorLabel, months, async () => {
       const select = await entity.prepareAndSelect(batch)
       const own = due.get(entity) ?? []
       // another group may complete a file, on another connection
@@ -265,13 +265,13 @@ async function writeMonth(
   const made = files.size > 0 ? parquet([...files]) : tableOf(entity)
   const own = `(from ${made} where org_id = ${literal(orgId)})`
   const before = reused.length === 0 ? [] : [daysSql(entity, parquet([inPlace]), reused)]
-  const versions = Object.fromEntries(days.map((day) => [placeOf(day), versionsOf(day)]))
+  const versions = Object.fromEntries(days.map((day) => [dayKey(day), versionsOf(day)]))
   const fields = {
     select: [...before, daysSql(entity, own, due)].join(' union all by name '),
     made_by: literal(entity.statementsDigest()),
     versions: literal(JSON.stringify(versions)),
   }
-  return withPlace(entity.errorLabel, month, () =>
+  return labelErrors(entity.errorLabel, month, () =>
     withTemporary(inPlace, async (temporary) => {
       const [count] = await write(
         fill(statement('base/steps/month'), { ...fields, file: literal(temporary) }),
@@ -290,14 +290,18 @@ function daysSql({ resource }: BaseEntity, relation: string, days: readonly DayS
   const dates = listLiteral(days.map(({ day }) => day))
   const isOfDays =
     resource === null
-      ? `resource || '/' || activity_date in (select unnest(${listLiteral(days.map(placeOf))}))`
+      ? `resource || '/' || activity_date in (select unnest(${listLiteral(days.map(dayKey))}))`
       : // compares each day with these few: takes half the time for few rows
         `list_contains(cast(${dates} as date[]), activity_date)`
   return `select * from ${relation} where ${isOfDays}`
 }
 
 /** @throws AppError that names the statement and the month. */
-async function withPlace<T>(errorLabel: string, month: string, work: () => Promise<T>): Promise<T> {
+async function labelErrors<T>(
+  errorLabel: string,
+  month: string,
+  work: () => Promise<T>,
+): Promise<T> {
   try {
     return await work()
   } catch (error) {

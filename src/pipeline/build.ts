@@ -86,13 +86,13 @@ export async function build(context: RunContext, choice: BuildChoice): Promise<S
   const { asOf } = choice
   await refuseSelectionOnPast(dataFolder, choice)
   refuseFuture(asOf, context.world.now())
-  const lost = await reconcileLedgers(context)
+  const missing = await reconcileLedgers(context)
   if (asOf === undefined) await landHooks(context)
   const orgIds = requireOrganisations(context, await knownOrganisations(dataFolder))
-  if (asOf === undefined) return normalizeAndBuild(context, orgIds, choice, lost)
+  if (asOf === undefined) return normalizeAndBuild(context, orgIds, choice, missing)
   const past = await dataAsOf(dataFolder, orgIds, asOf)
   await rm(past.baseIn, { recursive: true, force: true })
-  return normalizeAndBuild(context, orgIds, choice, lost, past)
+  return normalizeAndBuild(context, orgIds, choice, missing, past)
 }
 
 /** @throws UsageError if only some models are selected after a rollback or a build of the past. */
@@ -109,21 +109,26 @@ function refuseFuture(asOf: number | undefined, now: number): void {
   })
 }
 
-/** `lost`: how many days are missing already. @throws UsageError if no day has ever landed. */
+/**
+ * `missingBefore`: how many days were missing before base is written.
+ *
+ * @throws UsageError if no day has ever landed.
+ */
 async function normalizeAndBuild(
   context: RunContext,
   orgIds: readonly string[],
   choice: BuildChoice,
-  lost: number,
+  missingBefore: number,
   pointInTime = latestData(context.config.dataFolder),
 ): Promise<StageResult> {
   const { missing, project } = await normalizeAndRead(context, pointInTime)
-  const outcome = downgradeToPartial(lost + missing, COMPLETE)
+  const allMissing = missingBefore + missing
+  const outcome = downgradeToPartial(allMissing, COMPLETE)
   if (await hasLanded(pointInTime, orgIds)) {
     const { exitCode } = outcome
     await buildWarehouse(context, project, orgIds, { ...choice, exitCode }, pointInTime)
     if (pointInTime.asOf !== null) warnOfPast(context, pointInTime.asOf)
-  } else if (lost + missing === 0) throw nothingToBuild(context)
+  } else if (allMissing === 0) throw nothingToBuild(context)
   return outcome
 }
 
@@ -333,9 +338,10 @@ export async function planOfModels(
   const { dataFolder } = context.config
   const orgIds = requireOrganisations(context, await knownOrganisations(dataFolder))
   await refuseSelectionOnPast(dataFolder, choice)
-  const [project, now] = [await readProject(context), latestData(dataFolder)]
-  const intervals = await digestIntervals(context, orgIds, now, false)
-  return planOfBuild(await optionsOfBuild(context, project, orgIds, choice, now, intervals))
+  const project = await readProject(context)
+  const latest = latestData(dataFolder)
+  const intervals = await digestIntervals(context, orgIds, latest, false)
+  return planOfBuild(await optionsOfBuild(context, project, orgIds, choice, latest, intervals))
 }
 
 /** Raw → ledger, base, models → published warehouse, all from scratch. Needs no network. */

@@ -78,14 +78,14 @@ export async function reconcileLedgers(
   except: readonly (string | null)[] = [],
 ): Promise<number> {
   const { dataFolder } = context.config
-  let lost = 0
+  let count = 0
   const all = union(await organisationsInLake(dataFolder), await knownOrganisations(dataFolder))
   for (const orgId of all) {
     if (except.includes(orgId)) continue
     const { damaged, missing } = await openLedger(dataFolder, orgId, warner(context.world))
-    lost += damaged + missing.length
+    count += damaged + missing.length
   }
-  return lost
+  return count
 }
 
 /** Whether any day has landed, with rows or without: base and models are made of nothing else. */

@@ -84,7 +84,7 @@ export async function landOrganisations(
   const isAlone = organisations.length === 1
   // checksums of pages, which an earlier version wrote and nothing reads
   await rm(join(config.dataFolder, 'state', 'walks'), { recursive: true, force: true })
-  let lost = 0
+  let missing = 0
   const syncAll = async (): Promise<readonly OrganisationResult[]> => {
     await using database = new LandingDatabase(config.dataFolder)
     const owners = await knownOwners(config)
@@ -94,13 +94,13 @@ export async function landOrganisations(
       return isAlone ? work() : withoutStoppingOthers(context, organisation, work)
     })
     const opened = results.map(({ orgId }) => orgId)
-    if (!context.world.signal.aborted) lost = await reconcileLedgers(context, opened)
+    if (!context.world.signal.aborted) missing = await reconcileLedgers(context, opened)
     if (selection.days === undefined) await landHooks(context)
     return results
   }
   const outcome = outcomeOf(await timed(context, 'sync', syncAll))
   for (const failure of outcome.failures) context.world.emit(failure)
-  return downgradeToPartial(lost, outcome)
+  return downgradeToPartial(missing, outcome)
 }
 
 /** Warns once, before an organisation makes the key again. */
@@ -224,9 +224,9 @@ export async function normalizeAll(
       return { options: { ...options, ledger, findDamaged }, base: await early?.base(orgId) }
     }
     const orgIds = [NO_ORGANISATION, ...(await knownOrganisations(config.dataFolder))]
-    await mapLimit(inChunks(orgIds, ORGANISATIONS_TOGETHER), CHUNKS_AT_ONCE, async (some) => {
+    await mapLimit(inChunks(orgIds, ORGANISATIONS_TOGETHER), CHUNKS_AT_ONCE, async (chunk) => {
       if (context.world.signal.aborted) return
-      await normalize(await mapLimit(some, 1, baseOf), engine)
+      await normalize(await mapLimit(chunk, 1, baseOf), engine)
     })
     await rm(spillFolder(config.dataFolder), { recursive: true, force: true })
   })

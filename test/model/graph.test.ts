@@ -1,7 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { UsageError } from '../../src/lib/errors.ts'
-import { inOrder, select, type Past, type Selectable } from '../../src/model/project/select.ts'
+import {
+  inOrder,
+  select,
+  type SelectionState,
+  type Selectable,
+} from '../../src/model/project/select.ts'
 
 function node(name: string, dependsOn: string[] = [], tags: string[] = []): Selectable {
   return { name, file: `models/${name.slice(0, 3)}/${name}.sql`, dependsOn, tags }
@@ -96,7 +101,7 @@ describe('a selector', () => {
     ['result:fail result:warn', ['stg_b']],
     ['result:skipped', []],
   ]
-  const past: Past = {
+  const state: SelectionState = {
     isNew: (name) => name === 'fct_b',
     isModified: (name) => name === 'fct_b' || name === 'int_a',
     results: new Map([
@@ -105,7 +110,7 @@ describe('a selector', () => {
     ]),
   }
   it.each(cases)('selects by %s', (selector, names) => {
-    expect(select(nodes, selector, undefined, past).map(({ name }) => name)).toEqual(names)
+    expect(select(nodes, selector, undefined, state).map(({ name }) => name)).toEqual(names)
   })
 
   it('selects without the excluded models', () => {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { compileProject } from '../../src/model/project/compile.ts'
-import { keyOf } from '../../src/model/project/properties.ts'
+import { keyColumns } from '../../src/model/project/properties.ts'
 import { project } from './alone.ts'
 
 const compiled = compileProject(project, { sourceSql: (_, table) => `platform.${table}` })
@@ -9,7 +9,7 @@ it.each(compiled.models.map((node) => [node.name, node] as const))(
   'law 6: %s has the organisation in its key and in its relationships',
   (_, node) => {
     expect(node.columns.map(({ name }) => name)).toContain('org_id')
-    const key = keyOf(node)
+    const key = keyColumns(node)
     if (key.length > 0) expect(key).toContain('org_id')
     for (const test of node.tests) expect(test.arguments.kind, test.name).not.toBe('relationships')
   },

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { UsageError } from '../../src/lib/errors.ts'
 import type { RunEvent } from '../../src/lib/events.ts'
-import { keyOf } from '../../src/model/project/properties.ts'
+import { keyColumns } from '../../src/model/project/properties.ts'
 import { listModels } from '../../src/model/project/compile.ts'
 import { grainOf } from '../../src/serve/tables.ts'
 import { exportTables, type ExportManifest } from '../../src/serve/export/export.ts'
@@ -251,7 +251,7 @@ test('every mart of the project has a grain and a key', () => {
   const marts = listModels(project).filter(({ schema }) => schema === 'main')
   expect(marts.length).toBeGreaterThan(40)
   const silent = marts.filter(
-    (mart) => grainOf(mart.description) === null || keyOf(mart).length === 0,
+    (mart) => grainOf(mart.description) === null || keyColumns(mart).length === 0,
   )
   expect(silent.map(({ name }) => name)).toEqual([])
 })

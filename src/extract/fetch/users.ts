@@ -20,7 +20,7 @@ import {
   dayOfRow,
   platformNow,
   originOf,
-  ownAnswer,
+  requireOrganisation,
   type FetchContext,
   abortsRun,
   isForbidden,
@@ -134,7 +134,7 @@ async function requestPages(context: FetchContext, pagination: Pagination): Prom
   const range = { first: day, last: day }
   const witness = totalsVersion(context.ledger, day) // see `verifyPagesConsistent`
   const requestPage = async (query: AnalyticsQuery): Promise<AnalyticsAnswer> =>
-    ownAnswer(context, await context.client.ask(resource.endpoint, query))
+    requireOrganisation(context, await context.client.ask(resource.endpoint, query))
   if (buffer.isComplete) return
   let idle = 0
   for await (const page of userPages(requestPage, range, buffer.cursors)) {
@@ -178,8 +178,8 @@ function completeDay({ resource, day, buffer, users }: Pagination): CompleteDay 
 /** Lands days whose pages have all come, those of one resource together. */
 async function landCompleteDays(context: FetchContext, all: readonly CompleteDay[]): Promise<void> {
   const { recorder } = context
-  for (const [resource, paginations] of grouped(all, (each) => each.resource)) {
-    const landed = await landDays(context, resource, paginations)
+  for (const [resource, days] of grouped(all, (each) => each.resource)) {
+    const landed = await landDays(context, resource, days)
     const intervals: LandedDay[] = []
     for (const { buffer, ...each } of landed) {
       const before = recorder.interval(resource.name, each.day)
@@ -189,7 +189,7 @@ async function landCompleteDays(context: FetchContext, all: readonly CompleteDay
     }
     if (intervals.length > 0) await recorder.landed(resource.name, intervals)
     // only now: if the run is killed before, `openLedger` takes the witness from the buffer
-    for (const { buffer } of paginations) buffer.discard()
+    for (const { buffer } of days) buffer.discard()
   }
 }
 

@@ -5,7 +5,7 @@ import { countWithin, rangeOf } from '../plan/window-size.ts'
 import {
   ForeignAnswerError,
   originOf,
-  ownAnswer,
+  requireOrganisation,
   type FetchContext,
   abortsRun,
   isForbidden,
@@ -77,7 +77,10 @@ export class WindowFetcher {
     const rows = new RowBuffer(bufferPath(context, name, range.first, 'rows'))
     try {
       const taker = takerOf(days, range, rows)
-      const answer = ownAnswer(context, await context.client.stream(endpoint, query, taker))
+      const answer = requireOrganisation(
+        context,
+        await context.client.stream(endpoint, query, taker),
+      )
       await this.#landAnswer(days, rows, originOf(context, answer))
     } finally {
       await rows.close()

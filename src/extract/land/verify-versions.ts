@@ -55,7 +55,7 @@ export async function verifyVersions(
     for (const batch of inChunks(own, FILES_AT_ONCE)) {
       const found = await openAll(dataFolder, resource, batch.map(pathOf))
       for (const raw of batch) {
-        const version = await verify(orgId, raw, pathOf(raw), found.get(keyOf(pathOf(raw))))
+        const version = await verify(orgId, raw, pathOf(raw), found.get(dayAndFile(pathOf(raw))))
         if ('file' in version) verified.push(version)
         else damaged.push({ ...raw, ...version, isGone: false })
       }
@@ -107,7 +107,7 @@ type OpenedFile = z.infer<typeof openedFile>
 type Fault = Pick<DamagedFile, 'reason' | 'isStray'>
 
 /** Day and file: a path may come back from DuckDB with other separators. */
-function keyOf(path: string): string {
+function dayAndFile(path: string): string {
   return path.split(/[/\\]/).slice(-2).join('/')
 }
 
@@ -119,11 +119,11 @@ async function openAll(
 ): Promise<Map<string, OpenedFile | Fault>> {
   try {
     const opened = await openTogether(dataFolder, resource, paths)
-    return new Map(opened.map((each) => [keyOf(each.path), each]))
+    return new Map(opened.map((each) => [dayAndFile(each.path), each]))
   } catch (error) {
     const [only] = paths
     if (only === undefined) return new Map()
-    if (paths.length === 1) return new Map([[keyOf(only), await faultOf(error, only)]])
+    if (paths.length === 1) return new Map([[dayAndFile(only), await faultOf(error, only)]])
     const middle = paths.length >> 1 // the error does not name the file: bisect
     const halves = [paths.slice(0, middle), paths.slice(middle)]
     const found = []

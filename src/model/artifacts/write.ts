@@ -7,7 +7,7 @@ import { messageOf } from '../../lib/errors.ts'
 import type { Compiled } from '../project/compile.ts'
 import type { FreshnessResult } from '../checks/freshness.ts'
 import type { RunningBuild, Outcome } from '../shared/context.ts'
-import type { Past } from '../project/select.ts'
+import type { SelectionState } from '../project/select.ts'
 import type { ModelNode, Project } from '../project/types.ts'
 import type { Relation, Relations } from '../shared/relations.ts'
 import {
@@ -223,7 +223,7 @@ type Entries = z.output<typeof entries>
  * Reads `run_results.json`, and the manifest of the same build, because the project may no longer
  * have a test that failed. Returns dbt's statuses by model; null if a file is missing or unreadable.
  */
-export async function readLastResults(folder: string): Promise<Past['results']> {
+export async function readLastResults(folder: string): Promise<SelectionState['results']> {
   const read = (name: string): Promise<unknown> => readJson(join(folder, name), () => undefined)
   const results = resultsShape.safeParse(await read('run_results.json')).data
   const manifest = manifestShape.safeParse(await read('manifest.json')).data

@@ -4,7 +4,7 @@ import { checksOf, failuresTable, type Check, type PlannedCheck } from '../share
 import { unitTestsDigest } from '../checks/unit-tests.ts'
 import type { Compiled } from '../project/compile.ts'
 import { inputDigests, type InputDigests } from '../shared/fingerprint.ts'
-import { lineageOf, select, type Past } from '../project/select.ts'
+import { lineageOf, select, type SelectionState } from '../project/select.ts'
 import { kindOf, type ModelNode } from '../project/types.ts'
 import type { PreviousWarehouse } from './previous-warehouse.ts'
 import { isPartial, type BuildOptions, type BuildPlan, type NodePlan } from '../shared/context.ts'
@@ -22,8 +22,8 @@ export async function planBuild(
 ): Promise<BuildPlan> {
   const { fullRefresh, exclude, retry } = options
   const { models } = compiled
-  const history = await historyFor(options, compiled, state)
-  const selected = select(models, retry ? RETRY_SELECTOR : options.select, exclude, history)
+  const selection = await selectionState(options, compiled, state)
+  const selected = select(models, retry ? RETRY_SELECTOR : options.select, exclude, selection)
   const names = new Set(selected.map(({ name }) => name))
   const digests = inputDigests(models, names, state.models, options)
   const hasSameRows = ({ name }: ModelNode): boolean => {
@@ -148,13 +148,13 @@ function reasonToCreate(
   node: ModelNode,
   models: readonly ModelNode[],
   { models: published, problem }: PublishedState,
-  now: ReadonlyMap<string, InputDigests>,
+  current: ReadonlyMap<string, InputDigests>,
 ): string | null {
   const before = published.get(node.name)
   if (before === undefined) return problem ?? NEW
   if (!before.isSameEngine) return `it was built with ${before.engine}`
-  const isChanged = (name: string): boolean => published.get(name)?.own !== now.get(name)?.own
-  if (before.withAncestors === now.get(node.name)?.withAncestors) {
+  const isChanged = (name: string): boolean => published.get(name)?.own !== current.get(name)?.own
+  if (before.withAncestors === current.get(node.name)?.withAncestors) {
     return kindOf(node) === 'view' && isChanged(node.name) ? MOVED : null
   }
   const lineage = lineageOf([node.name], models)
@@ -168,11 +168,11 @@ function reasonToCreate(
 /** The models that the failed build did not build, and those that changed since, are modified. */
 const RETRY_SELECTOR = 'result:fail+ state:modified+'
 
-async function historyFor(
+async function selectionState(
   options: BuildOptions,
   compiled: Compiled,
   state: PublishedState,
-): Promise<Past> {
+): Promise<SelectionState> {
   const { artifacts, select = '', exclude = '', retry } = options
   const { models } = compiled
   const all = new Set(models.map(({ name }) => name))
@@ -191,7 +191,7 @@ async function historyFor(
  * there, because DuckDB refused them or a model was missing. The project may no longer have a check
  * that failed.
  */
-function failedIn({ checks }: PublishedState, compiled: Compiled): Past['results'] {
+function failedIn({ checks }: PublishedState, compiled: Compiled): SelectionState['results'] {
   const hasFailed = (check: string): boolean => (checks.get(check)?.status ?? 'fail') === 'fail'
   const recorded = [...checks.values()].filter(({ status }) => status === 'fail')
   const failed = checksOf(compiled, compiled.models).filter(({ check }) => hasFailed(check))

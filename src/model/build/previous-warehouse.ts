@@ -16,7 +16,7 @@ import {
 } from '../../lib/files.ts'
 import {
   inspectPublished,
-  judge,
+  compareDigest,
   verifyPublished,
   type PublishedRecord,
   type Verdict,
@@ -115,7 +115,7 @@ function isFile(copied: Copied): copied is CopiedFile {
 }
 
 function verdictOn(copied: Copied, target: string): Promise<Verdict> {
-  if (isFile(copied)) return judge(target, target, copied.sha256)
+  if (isFile(copied)) return compareDigest(target, target, copied.sha256)
   if (copied === undefined) return verifyPublished(target)
   return Promise.resolve({ state: 'changed', reason: `it cannot be read: ${messageOf(copied)}` })
 }

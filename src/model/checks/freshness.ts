@@ -4,7 +4,7 @@ import { insertRows, type Database } from '../../lib/duckdb.ts'
 import { statement } from '../../lib/package.ts'
 import type { BuildContext } from '../shared/context.ts'
 import type { CompileOptions } from '../project/compile.ts'
-import { naming, placeText } from '../project/errors.ts'
+import { labelErrors, placeText } from '../project/errors.ts'
 import type { FreshnessRule, Source } from '../project/types.ts'
 
 /** How fresh a table of a source is. Times are milliseconds since the epoch. */
@@ -67,6 +67,6 @@ async function newest(
   { loadedAtField: field, place }: FreshnessRule,
 ): Promise<number | null> {
   const sql = `select epoch_ms(cast(max(${field}) as timestamptz)) as ms from ${relation}`
-  const rows = await naming(`${placeText(place)}: freshness of '${table}'`, () => db.rows(sql))
+  const rows = await labelErrors(`${placeText(place)}: freshness of '${table}'`, () => db.rows(sql))
   return loadedRows.parse(rows)[0]?.ms ?? null
 }

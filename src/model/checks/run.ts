@@ -3,7 +3,7 @@ import { ChecksFailedError, messageOf } from '../../lib/errors.ts'
 import { grouped } from '../../lib/grouped.ts'
 import { counted } from '../../lib/text.ts'
 import { reportSkipped, type BuildContext, type BuildPlan } from '../shared/context.ts'
-import { naming, StatementError } from '../project/errors.ts'
+import { labelErrors, StatementError } from '../project/errors.ts'
 import {
   failuresTable,
   type CheckResult,
@@ -126,7 +126,7 @@ async function countFailures(
   if (scope === 'none' || (sql === undefined && !check.store_failures)) {
     return { failures: 0, durationMs: 0 }
   }
-  return naming(`${check.file}: check '${check.check}'`, async () => {
+  return labelErrors(`${check.file}: check '${check.check}'`, async () => {
     const found = check.store_failures ? `from ${await storeRows(db, check)}` : (sql ?? '')
     const { rows } = await db.table(`select count(*) from (${found}\n)`)
     return { failures: Number(rows[0]?.[0]) }

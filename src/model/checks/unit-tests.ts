@@ -4,7 +4,7 @@ import { identifier, literal, type Row } from '../../lib/duckdb.ts'
 import { statement, fill } from '../../lib/package.ts'
 import { counted } from '../../lib/text.ts'
 import { readColumns, reportSkipped, type BuildContext, type BuildPlan } from '../shared/context.ts'
-import { naming, placeText, unknownName } from '../project/errors.ts'
+import { labelErrors, placeText, unknownName } from '../project/errors.ts'
 import type { UnitTestNode } from '../project/types.ts'
 import type { Fixture } from '../project/shapes.ts'
 
@@ -46,7 +46,9 @@ async function runUnitTest(
   const startedAt = now()
   const differences =
     found ??
-    (await naming(placeOf(test), async () => context.db.rows(await differencesSql(context, test))))
+    (await labelErrors(placeOf(test), async () =>
+      context.db.rows(await differencesSql(context, test)),
+    ))
   const [failures, durationMs] = [differences.length, now() - startedAt]
   emit({ type: 'check.finished', check: name, severity: 'error', failures, durationMs })
   const outcome = { kind: 'unit_test', name, startedAt, durationMs, failures } as const
@@ -79,7 +81,7 @@ export async function differencesSql(
   sql = test.sql,
 ): Promise<string> {
   const { place, model, expect } = test
-  return naming(placeOf(test), async () => {
+  return labelErrors(placeOf(test), async () => {
     const own = await actualSql(context, test, (type) => type, test.sql)
     const types = typesOf(await context.db.table(`select * from (${own}\n) limit 0`))
     const columns = expect[0] === undefined ? [...types.keys()] : Object.keys(expect[0])

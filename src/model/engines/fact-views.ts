@@ -1,7 +1,7 @@
 import type { Database } from '../../lib/duckdb.ts'
 import { compileProject, type CompileOptions } from '../project/compile.ts'
-import { naming } from '../project/errors.ts'
-import { keyOf } from '../project/properties.ts'
+import { labelErrors } from '../project/errors.ts'
+import { keyColumns } from '../project/properties.ts'
 import { loadSeed } from '../project/seeds.ts'
 import { lineageOf } from '../project/select.ts'
 import type { ModelNode, Project } from '../project/types.ts'
@@ -27,7 +27,7 @@ export async function createFactViews(
   await createSchemas(database, views)
   for (const { file, name, relation, sql, seed } of views) {
     if (seed !== null) await loadSeed(database, seed)
-    await naming(`${file}: model '${name}'`, () =>
+    await labelErrors(`${file}: model '${name}'`, () =>
       database.run(`create view ${relation} as ${sql}`),
     )
   }
@@ -35,7 +35,7 @@ export async function createFactViews(
     name: node.name,
     relation: node.relation,
     columns: node.columns.map(({ name }) => name),
-    key: keyOf(node),
+    key: keyColumns(node),
   }))
 }
 
@@ -43,7 +43,7 @@ export async function createFactViews(
 const HISTORY_OF_VERSIONS = 'fct_restatement'
 
 function isFactOfDays(node: ModelNode): boolean {
-  const key = keyOf(node)
+  const key = keyColumns(node)
   const isFact = node.name.startsWith('fct_') && node.name !== HISTORY_OF_VERSIONS
   return isFact && key.includes('org_id') && key.includes('activity_date')
 }

@@ -9,8 +9,8 @@ import {
   type TableColumns,
 } from '../shared/context.ts'
 import type { Counted } from '../checks/run.ts'
-import { naming, ProjectError } from '../project/errors.ts'
-import { keyOf } from '../project/properties.ts'
+import { labelErrors, ProjectError } from '../project/errors.ts'
+import { keyColumns } from '../project/properties.ts'
 import { loadSeed } from '../project/seeds.ts'
 import { kindOf, type Statements, type ModelNode } from '../project/types.ts'
 import { changedIntervals, changedRows } from '../shared/relations.ts'
@@ -78,7 +78,7 @@ async function createOrUpdate(
 ): Promise<number | undefined> {
   const { increment, seed, snapshot } = node
   if (action === 'reuse') return increment === null ? undefined : 0
-  return naming(`${node.file}: model '${node.name}'`, async () => {
+  return labelErrors(`${node.file}: model '${node.name}'`, async () => {
     if (action === 'update' && increment !== null) return update(db, node, increment)
     if (snapshot !== null) await takeSnapshot(db, node, snapshot, now())
     else {
@@ -97,7 +97,7 @@ async function createOrUpdate(
 async function create(db: Database, node: ModelNode): Promise<void> {
   const { preHooks, sql, relation } = node
   const kind = kindOf(node)
-  const key = keyOf(node).map(identifier).join(', ')
+  const key = keyColumns(node).map(identifier).join(', ')
   const isOrdered = kind === 'table' && key !== ''
   for (const hook of preHooks) await db.run(hook)
   await db.run(

@@ -6,7 +6,7 @@ import type { BuildContext, SparkEngine, BuildPlan, NodePlan } from '../shared/c
 import { checksOf, type Check, type PlannedCheck } from '../shared/checks.ts'
 import { differencesSql } from '../checks/unit-tests.ts'
 import { compileProject } from '../project/compile.ts'
-import { naming } from '../project/errors.ts'
+import { labelErrors } from '../project/errors.ts'
 import { kindOf, type ModelNode } from '../project/types.ts'
 import { createSchemas } from '../shared/relations.ts'
 import { writableRows } from './snapshots.ts'
@@ -124,7 +124,7 @@ async function prepare(db: Database, { node, action }: NodePlan): Promise<void> 
     action === 'update' && increment !== null
       ? increment.preHooks
       : [`create or replace ${kindOf(node)} ${relation} as ${rows}`]
-  await naming(`${file}: model '${name}'`, async () => {
+  await labelErrors(`${file}: model '${name}'`, async () => {
     for (const each of statements) await db.run(each)
   })
 }

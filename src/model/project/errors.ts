@@ -23,8 +23,8 @@ export class ProjectError extends UsageError {
 /** DuckDB refused the SQL of a model or a check. */
 export class StatementError extends AppError {}
 
-/** Does the work. An error of DuckDB gets the file and the refused part; our own stays as it is. */
-export async function naming<T>(where: string, work: () => Promise<T>): Promise<T> {
+/** @throws StatementError that begins with `where`, for an error of DuckDB; an AppError unchanged. */
+export async function labelErrors<T>(where: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {

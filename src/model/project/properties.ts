@@ -159,7 +159,7 @@ export function keyOfTest({ column, arguments: test }: GenericTest): readonly st
 }
 
 /** The columns, one or several together, that the yml declares unique. */
-export function keyOf({ tests }: Pick<Described, 'tests'>): readonly string[] {
+export function keyColumns({ tests }: Pick<Described, 'tests'>): readonly string[] {
   return tests.map(keyOfTest).find((key) => key.length > 0) ?? []
 }
 

@@ -7,8 +7,8 @@ export interface Selectable extends Dependent {
   readonly materialized?: string
 }
 
-/** The earlier builds, for selectors like `state:modified` and `result:error`. */
-export interface Past {
+/** What the earlier builds made, for selectors like `state:modified` and `result:error`. */
+export interface SelectionState {
   /** Whether the published file has no such model. */
   readonly isNew: (model: string) => boolean
   /** Whether the model differs from the one in the published file, or is new. */
@@ -30,19 +30,19 @@ export function select<T extends Selectable>(
   nodes: readonly T[],
   selector: string | undefined,
   exclude?: string,
-  past?: Past,
+  state?: SelectionState,
 ): T[] {
   const all = new Set(nodes.map(({ name }) => name))
-  const chosen = selector === undefined ? all : union(nodes, selector, { flag: '--select', past })
+  const chosen = selector === undefined ? all : union(nodes, selector, { flag: '--select', state })
   const left =
-    exclude === undefined ? new Set() : union(nodes, exclude, { flag: '--exclude', past })
+    exclude === undefined ? new Set() : union(nodes, exclude, { flag: '--exclude', state })
   return nodes.filter(({ name }) => chosen.has(name) && !left.has(name))
 }
 
 /** Where a selector stands, and what it may refer to. */
 interface Origin {
   readonly flag: '--select' | '--exclude'
-  readonly past: Past | undefined
+  readonly state: SelectionState | undefined
 }
 
 function union(nodes: readonly Selectable[], selector: string, origin: Origin): Set<string> {
@@ -95,16 +95,16 @@ const METHODS = new Map<string, (value: string, origin: Origin) => Matcher>([
   ['result', resultMatcher],
 ])
 
-function stateMatcher(value: string, { flag, past }: Origin): Matcher {
+function stateMatcher(value: string, { flag, state }: Origin): Matcher {
   requireOneOf(flag, 'state', value, ['modified', 'unmodified', 'new', 'old'])
-  if (past === undefined) throw new UsageError(`${flag}: state:${value} needs a published file`)
-  const isOf = value.endsWith('modified') ? past.isModified : past.isNew
+  if (state === undefined) throw new UsageError(`${flag}: state:${value} needs a published file`)
+  const isOf = value.endsWith('modified') ? state.isModified : state.isNew
   return ({ name }) => isOf(name) === ['modified', 'new'].includes(value)
 }
 
-function resultMatcher(value: string, { flag, past }: Origin): Matcher {
+function resultMatcher(value: string, { flag, state }: Origin): Matcher {
   requireOneOf(flag, 'result', value, ['error', 'fail', 'warn', 'skipped', 'success', 'pass'])
-  const results = past?.results ?? null
+  const results = state?.results ?? null
   if (results !== null) return ({ name }) => results.get(name)?.has(value) === true
   const problem = `${flag}: result:${value}: there are no results of a previous build`
   throw new UsageError(problem, { hint: 'Build everything first: agent-warehouse build.' })

@@ -6,7 +6,7 @@ import { digest, type InputDigests } from './fingerprint.ts'
 import type { CheckResult, PlannedCheck } from './checks.ts'
 import type { BuildOptions, BuildPlan } from './context.ts'
 import { relationsIn, type Relations } from './relations.ts'
-import { keyOf } from '../project/properties.ts'
+import { keyColumns } from '../project/properties.ts'
 import { kindOf, type ModelNode } from '../project/types.ts'
 
 /** Deletes the rows with these keys, then inserts. */
@@ -77,7 +77,7 @@ export async function writeModels(
 /** Writes the catalogue of columns. Call this last, when every table exists. */
 export async function writeColumns(db: Database, models: readonly ModelNode[]): Promise<void> {
   const rows = models.flatMap((model) => {
-    const key = keyOf(model)
+    const key = keyColumns(model)
     return model.columns.map(({ name, additivity }) => ({
       table_schema: model.schema,
       table_name: model.name,
