@@ -30,7 +30,7 @@ export const buildCommand = dataCommand({
     retry: {
       type: 'boolean',
       conflicts: ['select', 'exclude', 'as-of'],
-      describe: 'build only what the last build, which failed, did not build',
+      describe: 'continue the last build, which failed: build only what it did not',
     },
     'as-of': {
       ...text(
@@ -119,7 +119,7 @@ export const rollbackCommand = dataCommand({
     },
     to: {
       ...text(
-        'id of the run that built the file, or the beginning of it (default: the previous file)',
+        'id of the run that built the file, or its first characters (default: the previous file)',
       ),
       conflicts: 'list',
     },

@@ -23,7 +23,7 @@ export const queryCommand = dataCommand({
     format: {
       choices: outputFormats,
       describe:
-        'output format (default: table). In a pipe or a file, json and csv contain every value unchanged, except that json writes a number that most readers would round as text, and NaN and the infinities as null, and that csv puts an apostrophe before a value that a spreadsheet would run as a formula. On a terminal, and in tables, control and invisible characters are written as \\u001b',
+        'output format (default: table). In a pipe or a file, json and csv contain every value unchanged, with these exceptions: json writes as strings the numbers that most readers would round, and as null NaN and the infinities; csv puts an apostrophe before a value that a spreadsheet would run as a formula. On a terminal, and in tables, control and invisible characters are written as \\u001b',
     },
     json: flag('the same as --format json'),
     analysis: text('answer the ready-made question of this name'),

@@ -196,7 +196,7 @@ function learnedText({ organisation, concurrency, ...limit }: LimitStatus): stri
   const atOnce = `${concurrency} at once`
   if (limit.rate === null) return `${organisation}: no rate limit met, ${atOnce}`
   const how = limit.source === 'headers' ? 'reported in headers' : 'measured'
-  return `${organisation}: ${limit.rate} requests a second, ${limit.burst} after a rest, ${atOnce}, ${how} ${toSecond(limit.measuredAt ?? '')}`
+  return `${organisation}: ${limit.rate} requests a second, bursts of ${limit.burst}, ${atOnce}, ${how} ${toSecond(limit.measuredAt ?? '')}`
 }
 
 function organisationLines(organisation: OrganisationStatus): string[] {

@@ -160,7 +160,7 @@ function differenceLine(difference: Difference): string {
   const where = [table, day, orgId, ...names].join(' ')
   if (kind === 'missing') return `${where}: the warehouse has no such row`
   if (kind === 'extra') return `${where}: the platform serves no such row`
-  return `${where}: ${column ?? ''} is ${warehouse ?? 'NULL'} in the warehouse, ${platform ?? 'NULL'} at the platform`
+  return `${where}: ${column ?? ''} is ${warehouse ?? 'NULL'} in the warehouse, ${platform ?? 'NULL'} on the platform`
 }
 
 function damageLine({ orgId, resource, day, path, reason }: DamagedFile): string {

@@ -129,7 +129,7 @@ function checkMachine({ limits, dataFolder }: Pick<Config, 'limits' | 'dataFolde
       .join(', ')
   const most = `${size(memory.value)} for databases (${memory.from})`
   const bound =
-    spill === null ? 'limited only by the disk' : `at most ${size(spill)}, half of what is free`
+    spill === null ? 'limited only by the disk' : `at most ${size(spill)}, half of the free space`
   return [
     ok('threads', `${threads.value} (${threads.from}): ${each((stage) => stage.threads)}`),
     ok('memory', `${most}: base ${base.memoryLimit}, ${each((stage) => stage.memoryLimit)}`),

@@ -136,7 +136,7 @@ export async function checkPermissions(dataFolder: string, umask: number): Promi
   return [
     warning(
       'permissions',
-      `not only ${who(umask)} can access ${someOf(wide, LISTED)}`,
+      `users other than ${who(umask)} can access ${someOf(wide, LISTED)}`,
       `To fix this: chmod -R ${closing(umask)} '${dataFolder.replaceAll("'", `'\\''`)}'. To let a group read the files, set AGENT_WAREHOUSE_UMASK=027, or umask: 027 in the configuration.`,
     ),
   ]

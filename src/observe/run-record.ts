@@ -142,7 +142,7 @@ export async function readRunRecords<T>(
       const record = runRecord.parse(JSON.parse(text))
       found.push({ start: `${record.started_at} ${record.run_id}`, taken: of(record) })
     } catch (error) {
-      const problem = error instanceof z.ZodError ? 'it is no run record' : messageOf(error)
+      const problem = error instanceof z.ZodError ? 'it is not a run record' : messageOf(error)
       warn(`${join(folder, file)} is left out, until it is repaired or removed: ${problem}`)
     }
   }

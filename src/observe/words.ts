@@ -61,5 +61,5 @@ export function shrinkage(shrunk: Omit<EventOf<'interval.shrunk'>, 'type'>): str
   const what = `${resource} ${day} of ${orgId} came back with ${digits(size)} instead of ${digits(sizeBefore)}`
   return isConfirmed
     ? `${what}, confirmed by a second recheck, so it is used`
-    : `${what}: the earlier data is kept until a second recheck confirms it`
+    : `${what}: the earlier data is kept until a second recheck confirms the change`
 }

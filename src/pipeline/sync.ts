@@ -244,7 +244,7 @@ async function refuseDamaged(
   if (damaged === undefined) return []
   const { resource, day, file, reason } = damaged
   throw new AppError(
-    `the past cannot be built: ${resource} ${day} of ${orgId}: ${file}: ${reason}`,
+    `a build with --as-of needs a damaged file: ${resource} ${day} of ${orgId}: ${file}: ${reason}`,
     { hint: 'agent-warehouse rebuild moves damaged files to quarantine; then build again.' },
   )
 }

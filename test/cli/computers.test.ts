@@ -52,7 +52,7 @@ describe('computers', () => {
 
   it.each([
     ['refresh', /^build-farm \(\S+\): 2 integrations were configured$/m, { configured: 2 }],
-    ['restart', /^build-farm \(\S+\) restarts/m, { restarted: true }],
+    ['restart', /^build-farm \(\S+\) is restarting/m, { restarted: true }],
     ['install-deps', /^The dependencies of build-farm/m, { computer: { name: FARM } }],
     ['delete', /^build-farm \(\S+\) is deleted$/m, { deleted: true }],
   ])('%s is done after a confirmation, and the result is printed', async (verb, said, made) => {

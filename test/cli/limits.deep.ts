@@ -38,7 +38,7 @@ describe('the rate limits of the platform', () => {
     const { out } = await command(['status'], environment)
     expect(out).toMatch(/^limits {7}at most 1000 requests a second, 8 at once$/m)
     expect(out).toMatch(
-      /^learned {6}default: [\d.]+ requests a second, [\d.]+ after a rest, \d at once/m,
+      /^learned {6}default: [\d.]+ requests a second, bursts of [\d.]+, \d at once/m,
     )
     const { out: json } = await command(['status', '--json'], environment)
     expect(JSON.parse(json)).toMatchObject({

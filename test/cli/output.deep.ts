@@ -39,7 +39,10 @@ it('docs/output.md shows what the commands print: `npm run docs:output` writes i
         /^(?<name>ok +memory +).*$/m,
         '$<name>20 GB for databases (80 % of the machine): base 256MB, landing 512MB, build 1024MB, query 20000MB',
       )
-      .replace(/at most [\d.]+ \w+, half of what is free/, 'at most 40 GB, half of what is free')
+      .replace(
+        /at most [\d.]+ \w+, half of the free space/,
+        'at most 40 GB, half of the free space',
+      )
       .replace(/and \d+ more\./, 'and 600 more.')
       .replace(/\b\d+ base files\b/g, '30 base files') // some are written twice, as answers arrive
     return `${text.trimEnd()}\n\n→ exit code ${code}`

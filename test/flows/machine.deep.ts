@@ -51,7 +51,9 @@ describe('threads: 1 and memory: 256MB', () => {
     expect(out).toContain(
       `256 MB for databases (${path} memory): base 256MB, landing 256MB, build 256MB, query 256MB`,
     )
-    expect(out).toMatch(/^ok +spill +\/.*\/state\/spill, at most [\d.]+ GB, half of what is free$/m)
+    expect(out).toMatch(
+      /^ok +spill +\/.*\/state\/spill, at most [\d.]+ GB, half of the free space$/m,
+    )
   })
 
   it('are overridden by the environment', async () => {

@@ -77,7 +77,7 @@ describe('hooks run ends with exit code 0', () => {
     const [event] = await spooled(data)
     expect(event?.input).toEqual({ unreadable: kept })
     const log = await readFile(hookFolders(data).errorsLog, 'utf8')
-    expect(log).toContain('standard input was no JSON object')
+    expect(log).toContain('standard input was not a JSON object')
     expect(log.trim().split('\n')).toHaveLength(1)
   })
 

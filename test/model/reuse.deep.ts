@@ -207,7 +207,7 @@ it('the plan says why an unchanged table is built when no incremental model is k
   expect(await bench.plan(changed)).toContainEqual({
     model: 'other',
     action: 'create',
-    reason: 'every table of the file is built',
+    reason: 'every table is built in a new file',
   })
 })
 

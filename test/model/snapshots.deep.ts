@@ -310,7 +310,7 @@ describe('a snapshot after a build of an earlier time', () => {
     const between = Date.UTC(2026, 0, 31, 2, 0, 0, 100)
     const files = await readdir(bench.data)
     await expect(bench.build(kept(FIRST), { asOf: between })).rejects.toMatchObject({
-      message: `the past cannot be built: snapshot teams_history: ${basename(path)}: its SHA-256 is not the recorded one`,
+      message: `a build with --as-of needs a damaged file: snapshot teams_history: ${basename(path)}: its SHA-256 is not the recorded one`,
       hint: expect.stringContaining('from a backup') as string,
     })
     expect(await readdir(bench.data)).toEqual(files)

@@ -85,7 +85,7 @@ test('run records are ordered by start, and damaged ones are named and left out'
     expect.stringContaining(
       `${join(folder, 'half.json')} is left out, until it is repaired or removed: `,
     ),
-    `${join(folder, 'other.json')} is left out, until it is repaired or removed: it is no run record`,
+    `${join(folder, 'other.json')} is left out, until it is repaired or removed: it is not a run record`,
   ])
 })
 

@@ -12,7 +12,7 @@ function shrunk(day: string, size: number, isConfirmed: boolean): RunEvent {
 }
 
 const PENDING =
-  'users 2026-03-01 of org came back with 0 instead of 1,512: the earlier data is kept until a second recheck confirms it'
+  'users 2026-03-01 of org came back with 0 instead of 1,512: the earlier data is kept until a second recheck confirms the change'
 const CONFIRMED =
   'users 2026-03-02 of org came back with 3 instead of 1,512, confirmed by a second recheck, so it is used'
 

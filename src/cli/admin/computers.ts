@@ -82,7 +82,7 @@ const COMPUTER = '3c817680-7209-4c96-a3cd-7db1db9cbd67'
 const showComputer = platformCommand({
   examples: {
     '$0 computers show build-farm': 'show a computer by name, with its provisioning steps',
-    [`$0 computers show ${COMPUTER} --json`]: 'show a computer by id, as JSON as served',
+    [`$0 computers show ${COMPUTER} --json`]: 'show a computer by id as raw JSON',
   },
   options: computerArgument,
   advice: ON_COMPUTERS,
@@ -98,7 +98,7 @@ const showMetrics = platformCommand({
   examples: {
     '$0 computers metrics build-farm': 'show processor, memory and disk, one row per sample',
     '$0 computers metrics build-farm --start 2026-03-01T06:00:00Z --json':
-      'show samples from a time on, as JSON as served',
+      'show the samples since a time as raw JSON',
   },
   options: {
     start: text('first time, such as 2026-03-01T06:00:00Z (default: the platform decides)'),
@@ -137,13 +137,13 @@ interface Action {
 const installDependencies = action({
   examples: {
     '$0 computers install-deps build-farm && $0 computers wait build-farm':
-      'install, and wait until that is done',
+      'install the dependencies, and wait until the install has ended',
   },
   what: (label) => `install the dependencies of ${label} again`,
   ask: (client, id) => client.computers.installDependencies(id),
   json: (answer, { clean }) => ({ computer: clean('computers', JSON.stringify(answer)).value }),
   text: (label) =>
-    `The dependencies of ${label} are being installed; agent-warehouse computers wait waits until that is done`,
+    `The dependencies of ${label} are being installed; to wait until that has ended: agent-warehouse computers wait`,
   advice: {
     409: 'Wait for the install that is running: agent-warehouse computers wait <computer>',
   },
@@ -163,7 +163,8 @@ const restartComputer = action({
   what: (label) => `restart the computer ${label}`,
   ask: (client, id) => client.computers.restart(id),
   json: () => ({ restarted: true }),
-  text: (label) => `${label} restarts; agent-warehouse computers wait waits until it is back`,
+  text: (label) =>
+    `${label} is restarting; to wait until it is back: agent-warehouse computers wait`,
 })
 
 const deleteComputer = action({

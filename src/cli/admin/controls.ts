@@ -12,8 +12,7 @@ const DEFAULT_LISTED = 20
 const listControls = platformCommand({
   examples: {
     '$0 controls list': 'list the last 20 revisions, who made them, and what they changed',
-    '$0 controls list --limit 500 --json':
-      'list revisions as JSON as served, with secrets redacted',
+    '$0 controls list --limit 500 --json': 'list revisions as raw JSON, with secrets redacted',
   },
   options: { limit: textOr(String(DEFAULT_LISTED), 'number of revisions, newest first') },
   work: (flags, terminal) => {
@@ -32,7 +31,7 @@ const listControls = platformCommand({
 const showControls = platformCommand({
   examples: {
     '$0 controls show latest': 'show every current setting',
-    '$0 controls show 12 --json': 'show a revision as JSON as served, with secrets redacted',
+    '$0 controls show 12 --json': 'show a revision as raw JSON, with secrets redacted',
   },
   options: { revision: argument('number of the revision, or latest') },
   work: (flags, terminal) => {

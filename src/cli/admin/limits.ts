@@ -37,7 +37,7 @@ const options = { ...changeOptions, force: flag('also send limits that are alrea
 const listLimits = platformCommand({
   examples: {
     '$0 limits list': 'show the global limit, and the users who have their own',
-    '$0 limits list --json': 'show them as JSON as served',
+    '$0 limits list --json': 'show the limits as raw JSON',
   },
   options: {},
   work: (_, terminal) => async (platform) => {

@@ -7,8 +7,7 @@ import { fieldsOf, fieldsText, objectOf, served, tableText, timeOf, type Clean }
 const listReadiness = platformCommand({
   examples: {
     '$0 readiness list': 'list all reports, newest first',
-    '$0 readiness list --repo repo_api --json':
-      'list the reports of one repository, as JSON as served',
+    '$0 readiness list --repo repo_api --json': 'list the reports of one repository as raw JSON',
   },
   options: { repo: text('id of a repository: list only its reports') },
   work: (flags, terminal) => async (platform) => {
@@ -23,7 +22,7 @@ const REPORT = 'f6b097c1-14fb-4742-a07d-95e9a9821581'
 const showReadiness = platformCommand({
   examples: {
     '$0 readiness show latest': 'show every criterion of the newest report',
-    [`$0 readiness show ${REPORT} --json`]: 'show a report as JSON as served',
+    [`$0 readiness show ${REPORT} --json`]: 'show a report as raw JSON',
   },
   options: { report: argument('id of the report, or latest') },
   work: (flags, terminal) => async (platform) => {

@@ -40,7 +40,7 @@ const ON_SESSIONS: Advice = {
 
 const sessionOptions = {
   computer: text('id of a computer, to request the session from it directly'),
-  session: argument('its id'),
+  session: argument('id of the session'),
 }
 
 type SessionFlags = Flags<typeof sessionOptions>
@@ -61,8 +61,8 @@ const MESSAGE = `${SESSION} a51ef6cc-21e1-4fc7-aee4-e08087433ff7`
 
 const showSession = platformCommand({
   examples: {
-    [`$0 sessions show ${SESSION}`]: 'show state, tokens and tags',
-    [`$0 sessions show ${SESSION} --json`]: 'show it as JSON as served',
+    [`$0 sessions show ${SESSION}`]: 'show the state, tokens and tags of a session',
+    [`$0 sessions show ${SESSION} --json`]: 'show the session as raw JSON',
   },
   options: sessionOptions,
   advice: ON_SESSIONS,
@@ -168,10 +168,10 @@ export const sessions: readonly Entry[] = [
 
 const showMessage = platformCommand({
   examples: {
-    [`$0 messages show ${MESSAGE}`]: 'show author, time and text',
-    [`$0 messages show ${MESSAGE} --json`]: 'show it as JSON as served',
+    [`$0 messages show ${MESSAGE}`]: 'show the author, time and text of a message',
+    [`$0 messages show ${MESSAGE} --json`]: 'show the message as raw JSON',
   },
-  options: { ...sessionOptions, message: argument('its id') },
+  options: { ...sessionOptions, message: argument('id of the message') },
   advice: ON_SESSIONS,
   work: (flags) => async (platform) => {
     const { session, message: id, computer: computerId } = flags

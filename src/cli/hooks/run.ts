@@ -70,7 +70,7 @@ async function take(
     const { byteLength } = bytes
     const bytesRead = byteLength > MAX_INPUT_BYTES ? `more than ${MAX_INPUT_BYTES}` : byteLength
     throw new Error(
-      `standard input was no JSON object (${bytesRead} bytes); recorded as unreadable in ${spooled.name}`,
+      `standard input was not a JSON object (${bytesRead} bytes); recorded as unreadable in ${spooled.name}`,
     )
   }
   if (mentionsHooks(config)) {

@@ -84,7 +84,7 @@ export function refreshed({ nodes }: BuildPlan): [model: string, reason: string]
 
 /** The same plan for a file without tables and views. */
 function inNewFile({ node, action, reason }: NodePlan): NodePlan {
-  return toCreate(node, action === 'create' ? reason : 'every table of the file is built')
+  return toCreate(node, action === 'create' ? reason : 'every table is built in a new file')
 }
 
 /**

@@ -212,7 +212,9 @@ async function openFailed(failedFile: BuildOptions['failedFile'], target: string
   if (record === undefined) throw refusal('no build has failed')
   const { run_id: runId } = record
   if (record.sources !== failedFile?.sources) {
-    throw refusal(`other days have landed since run ${runId} failed, or it was a build of the past`)
+    throw refusal(
+      `other days have landed since run ${runId} failed, or it was a build with --as-of`,
+    )
   }
   const copied = await makeWorkingCopy(path, target).catch((error: unknown) => {
     throw refusal(`${path} cannot be read: ${messageOf(error)}`)

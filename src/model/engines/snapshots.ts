@@ -115,7 +115,7 @@ export async function loadSnapshot(
   const damage = asOf === null ? undefined : await snapshotDamage(last)
   if (damage !== undefined) {
     const what = `snapshot ${node.name}: ${basename(last.path)}: ${damage}`
-    throw new AppError(`the past cannot be built: ${what}`, {
+    throw new AppError(`a build with --as-of needs a damaged file: ${what}`, {
       hint: 'Restore it from a backup, or move it away: then the version before it is used.',
     })
   }

@@ -178,7 +178,7 @@ function columnTable(
 
 function checkList(checks: readonly PublishedCheck[], model: string): string {
   if (checks.length === 0) return ''
-  return `<h3>Checks of the whole</h3><ul>${checks.map((check) => `<li>${checkText(check, model)}</li>`).join('')}</ul>`
+  return `<h3>Checks of the model</h3><ul>${checks.map((check) => `<li>${checkText(check, model)}</li>`).join('')}</ul>`
 }
 
 /** `not_null_fct_org_day_org_id` of `fct_org_day`: `not null`, and its last result. */

@@ -116,7 +116,7 @@ export const lifecycle = defineChart({
     churned_users: 'Left',
     is_left_edge: 'Left edge of history',
   },
-  empty: 'No whole week is known yet of which it can be said who joined and left',
+  empty: 'There is no whole week yet for which it is known who joined and who left',
   rows: (view) => inRange(view, view.organisation.lifecycle_weeks, ({ week }) => week),
   finding: (_, view, last) => {
     const { new_users, resurrected_users, churned_users } = last
@@ -131,7 +131,7 @@ const JUDGED_WEEK = 4
 
 export const retention = defineChart({
   id: 'retention',
-  about: 'Share of each week’s new people who were active again so many weeks later',
+  about: 'Share of each week’s new people who were active in each later week',
   metrics: ['retention_week_4'],
   how: 'A cohort is the people whose first activity fell in an ISO week. Those at the left edge of history are pale: some of them began earlier. Incomplete weeks and cohorts under five people are left out; where the cohorts left out of a week have fewer than five people together, so is the next larger one.',
   columns: {

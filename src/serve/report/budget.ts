@@ -17,9 +17,9 @@ import {
 export const forecast = defineChart({
   id: 'forecast',
   about:
-    'Credits of the month so far, and what it will come to: four in five months end in the band',
+    'Credits of the month so far, and its forecast: four in five months should end in the band',
   metrics: ['credits'],
-  how: 'Each day that is left is expected to be like its weekday in the weeks before, corrected by the median error of earlier forecasts over as many days; the band spans 80 % of these errors (P10 to P90). The line between today and the end of the month is straight. The limit is that of all users together, where each has one: the platform has no limit of an organisation.',
+  how: 'Each remaining day is expected to be like its weekday in the weeks before, corrected by the median error of earlier forecasts over as many days; the band spans 80 % of these errors (P10 to P90). The line between today and the end of the month is straight. The limit is the sum of the limits of all users, if each has one: the platform has no limit for an organisation.',
   columns: {
     day: 'Known to',
     month_to_date: 'Credits so far',
@@ -54,7 +54,7 @@ function limitText({ day, month_to_date, p50, ...forecast }: Row<'forecast_days'
 export const forecastErrors = defineChart({
   id: 'forecast-errors',
   about: 'How far the forecasts of a month were off on average, compared with two simple forecasts',
-  how: 'The forecast of every day of a past month, made with what was known on that day, against what the month came to; the error is a share of it. “Same as last month” expects what the month before came to, “straight line” the credits a day so far. The band should contain the result four times in five. The forecasts of one month are alike, so a few months prove little.',
+  how: 'The forecast of every day of a past month, made with what was known on that day, compared with the result of the month; the error is a share of the result. “Same as last month” expects the result of the month before, “straight line” as many credits per day as so far. The band should contain the result four times in five. The forecasts of one month are alike, so a few months prove little.',
   columns: {
     month: 'Month',
     forecasts: 'Forecasts',
@@ -86,7 +86,7 @@ export const bridge = defineChart({
   id: 'bridge',
   about:
     'Why the credits of a month differ from those of the month before. The axis does not begin at zero',
-  how: 'The last whole month and the one before it, on the days that are known in both. Of people with credits in both: volume is the change of tokens at last month’s credits a token, choice of models is the change because other models were used, and credits per token is what is left, with discounts for cached tokens. “Not attributed” is what no user, model or token accounts for. A step of fewer than five people is combined with the next.',
+  how: 'The last whole month and the one before it, on the days that are known in both. For people with credits in both: volume is the change of tokens at last month’s credits a token, choice of models is the change because other models were used, and credits per token is what is left, with discounts for cached tokens. “Not attributed” is what no user, model or token accounts for. A step of fewer than five people is combined with the next.',
   columns: {
     step: 'Step',
     change: 'Change',

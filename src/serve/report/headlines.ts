@@ -27,7 +27,7 @@ const FIGURES: readonly Figure[] = [
   ],
   ['Sessions', { metric: 'sessions' }, ['activity', 'sessions'], (period) => period.sessions],
   [
-    'Tool calls a message',
+    'Tool calls per message',
     { metric: 'autonomy_ratio' },
     ['tools', 'tool_calls', 'activity', 'user_messages'],
     (period) => ratio(period.tool_calls, period.user_messages),
@@ -85,7 +85,7 @@ export function trust(organisation: Organisation) {
       : `${hasGaps ? 'Data' : 'Complete'} to ${dayText(through)}`
   const notes = [
     last !== null && through !== null && last > through
-      ? `later days to ${dayText(last)} are only partly here`
+      ? `later days to ${dayText(last)} are incomplete`
       : null,
     missingText(organisation.missing_days),
     some(organisation.failed_days, 'day failed', 'days failed'),
@@ -93,7 +93,7 @@ export function trust(organisation: Organisation) {
     some(organisation.restatements_28d, 'restatement', 'restatements', ' in 28 days'),
     some(organisation.drift_findings, 'field was', 'fields were', ' not served as documented'),
     sessions !== null && sessions < 0.995
-      ? `details are known of ${percent(sessions)} of sessions`
+      ? `details are known for ${percent(sessions)} of sessions`
       : null,
     organisation.has_more_sessions ? 'the platform counts fewer sessions than were fetched' : null,
   ]

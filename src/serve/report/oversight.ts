@@ -24,8 +24,8 @@ const KINDS = {
 
 export const anomalies = defineChart({
   id: 'anomalies',
-  about: `Days of the last ${JUDGED_DAYS} with credits far from usual, of the organisation and of people`,
-  how: 'A day is compared with the same weekday of the eight weeks before, whose least and most credits are what is usual; a person also with what all others did that day. A day is flagged if its credits, as a ratio, are at least twice as far from the median of these weeks as any of them, and unusually far for this person or organisation. Days without credits are neither judged nor history. At most one of 1,000 days of people is flagged where nothing happened: a flag is a question to ask, not a finding. Credits are shown for the organisation only, not for people.',
+  about: `Days of the last ${JUDGED_DAYS} on which the credits of the organisation or of a person were far from usual`,
+  how: 'A day is compared with the same weekday of the eight weeks before: what lies between their least and most credits is usual. A day of a person is also compared with what all others did that day. A day is flagged if its credits, as a ratio, are at least twice as far from the median of these weeks as any of them, and unusually far for this person or organisation. Days without credits are not judged, and no day is compared with them. If nothing is unusual, at most one in 1,000 days of people is flagged: a flag is a question to ask, not a finding. Credits are shown for the organisation only, not for people.',
   columns: {
     day: 'Day',
     kind: 'Kind',
@@ -102,7 +102,7 @@ export const policy = defineChart({
   id: 'policy',
   about:
     'Days of the whole history on which something was used that the settings did not allow; and what is allowed and never used',
-  how: 'Allow-lists of MCP servers and models, the highest level of autonomy and denied commands, from the history of the enterprise controls. A day is judged by the settings of that day; what any revision of the day allowed counts as allowed, and what is not known is not counted. Of commands only those of hooks are known: the platform does not serve the commands of tool calls.',
+  how: 'Allow-lists of MCP servers and models, the highest level of autonomy and denied commands, from the history of the enterprise controls. A day is judged by the settings of that day; what any revision of the day allowed counts as allowed, and what is not known is not counted. Only the commands of hooks are known: the platform does not serve those of tool calls.',
   columns: {
     name: 'What',
     state: 'State',
@@ -118,7 +118,7 @@ export const policy = defineChart({
       ? 'No use is known'
       : !organisation.are_settings_known
         ? 'It is not known what the settings allow'
-        : 'No setting restricts servers, models or autonomy, or practice follows them',
+        : 'No setting restricts servers, models or autonomy, or all use follows the settings',
   rows: ({ organisation }) =>
     organisation.policy.map((row) => {
       const [one, , unit] = POLICIES[row.policy] ?? [row.policy, '', '']

@@ -14,7 +14,7 @@ import {
 
 export const autonomy = defineChart({
   id: 'autonomy',
-  about: 'Tool calls for each message of a user, by week',
+  about: 'Tool calls per user message, by week',
   metrics: ['autonomy_ratio', 'autonomy_ratio_p50'],
   how: 'The 90th percentile is computed over all user days, like the median.',
   columns: {
@@ -27,10 +27,10 @@ export const autonomy = defineChart({
   rows: (view) => inRange(view, view.organisation.autonomy_weeks, ({ week }) => week),
   finding: (rows, view, last) => {
     if (last.ratio === null) {
-      return `Tool calls for each message are not known for ${weekText(view, last.week)}`
+      return `Tool calls per message are not known for ${weekText(view, last.week)}`
     }
     const calls = amount(last.ratio) === '1' ? 'tool call' : 'tool calls'
-    const now = `Agents make ${amount(last.ratio)} ${calls} for each message`
+    const now = `Agents make ${amount(last.ratio)} ${calls} per message`
     const first = rows[0]?.ratio ?? null
     return rows.length < 2 || first === null
       ? now
@@ -95,9 +95,9 @@ function mostUsed(rows: Readonly<ReturnType<typeof ofKind>>, kind: string): stri
 
 export const clients = defineChart({
   id: 'clients',
-  about: 'People a day with each client, mean of a week',
+  about: 'People per day with each client, weekly mean',
   how: 'The daily users of a client, averaged over the seven days of a week. A person with two clients counts for both, so clients must not be added up.',
-  columns: { week: 'Week of', client: 'Client', daily_users: 'People a day' },
+  columns: { week: 'Week of', client: 'Client', daily_users: 'People per day' },
   empty: 'No whole week with clients is known yet',
   rows: (view) => inRange(view, view.organisation.client_weeks, ({ week }) => week),
   finding: (rows, view) => {
@@ -142,7 +142,7 @@ export const output = defineChart({
 export const readiness = defineChart({
   id: 'readiness',
   about: 'Share of readiness criteria that pass, by repository and day of report',
-  how: 'Passing evaluations over all evaluations of the reports of a day; skipped criteria and reports without a date do not count. Where a criterion passes more often than it was evaluated, there is no share.',
+  how: 'Passing evaluations divided by all evaluations of the reports of a day; skipped criteria and reports without a date do not count. Where a criterion passes more often than it was evaluated, there is no share.',
   columns: {
     day: 'Day',
     repository: 'Repository',

@@ -58,7 +58,7 @@ export function digest(data: ReportData): string {
     return [
       `## ${safe(nameText(organisation.org_id, 60))}${until}`,
       `${[verdict, ...notes].join('; ')}.`,
-      ['| | | against the period before |', '|---|--:|---|', ...figures].join('\n'),
+      ['| | | compared with the period before |', '|---|--:|---|', ...figures].join('\n'),
       ...findings,
     ].join('\n\n')
   })

@@ -142,7 +142,7 @@ export const cache = defineChart({
   id: 'cache',
   about: 'Share of all input tokens that were read from the cache, by week',
   metrics: ['cache_share'],
-  how: 'Only whole weeks, and of them the days with all of these numbers. The platform serves them for the organisation alone. A week has no share if more tokens were read from the cache than were input on one of its days.',
+  how: 'Only whole weeks, and only their days with all of these numbers. The platform serves them only for the whole organisation. A week has no share if more tokens were read from the cache than were input on one of its days.',
   columns: { week: 'Week of', share: 'Read from the cache' },
   empty: 'No whole week with tokens of the cache is known yet',
   rows: (view) => inRange(view, view.organisation.cache_weeks, ({ week }) => week),
@@ -159,13 +159,13 @@ export const cache = defineChart({
 
 export const efficiency = defineChart({
   id: 'efficiency',
-  about: 'Commits and files for each million credits, by week',
+  about: 'Commits and files per million credits, by week',
   metrics: ['git_commits_per_million_credits'],
   how: 'Files created and edited are also divided by credits. Output per credit says nothing about quality, and must not be used to judge people.',
   columns: {
     week: 'Week of',
-    commits: 'Commits a million credits',
-    files: 'Files a million credits',
+    commits: 'Commits per million credits',
+    files: 'Files per million credits',
   },
   empty: 'No whole week with output and credits is known yet',
   rows: (view) =>
@@ -182,7 +182,7 @@ export const efficiency = defineChart({
     ]
     const week = weekText(view, last.week)
     return made.length === 0
-      ? `Commits and files for each million credits are not known for ${week}`
+      ? `Commits and files per million credits are not known for ${week}`
       : `Each million credits came with ${listText(made)} in ${week}`
   },
 })

@@ -22,7 +22,7 @@ it('the metrics of charts and headlines are those of metrics.yml, with their usu
   expect(METRICS.find(({ name }) => name === 'autonomy_ratio')).toEqual({
     name: 'autonomy_ratio',
     label: 'Autonomy ratio',
-    unit: 'tool calls a user message',
+    unit: 'tool calls per user message',
     description: 'Tool calls per message that a user wrote: how much the agent does on its own.',
     basis: 'All tool calls of the period divided by all user messages',
     mistake:

@@ -322,10 +322,10 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
     '72% of input tokens were read from the cache in the last whole week; 50% at the start of the period',
   ],
   [
-    'tool calls for each message are compared at both ends of the period',
+    'tool calls per message are compared at both ends of the period',
     practice.autonomy,
     { autonomy_weeks: ratios(4, 5.5) },
-    'Agents make 5.5 tool calls for each message; 4 at the start of the period',
+    'Agents make 5.5 tool calls per message; 4 at the start of the period',
   ],
   [
     'a tool is named with its share of all calls',

@@ -100,7 +100,7 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
     'How many people used a client is not known for the last whole week',
   ],
   [
-    'one commit for each million credits is singular as it is shown',
+    'one commit per million credits is singular as it is shown',
     spend.efficiency,
     { output_weeks: [{ ...output, git_commits: 1.04, files: 1 }] },
     'Each million credits came with 1 commit and 1 file in the last whole week',

@@ -49,7 +49,7 @@ function never(): never {
   throw new Error('one organisation in, one out')
 }
 
-/** Weeks with these tool calls for each message. */
+/** Weeks with these tool calls per message. */
 export function ratios(...values: readonly (number | null)[]) {
   return values.map((ratio, at) => {
     return { week: daysAfter('2026-03-16', 7 * at), ratio, p50: null, p90: null }

@@ -15,7 +15,7 @@ it.each([
     { verdict: 'provisional', data_through: '2026-03-30', restatements_28d: 1 },
     'provisional',
     'Complete to 30 Mar 2026',
-    ['later days to 31 Mar 2026 are only partly here', '1 restatement in 28 days'],
+    ['later days to 31 Mar 2026 are incomplete', '1 restatement in 28 days'],
   ],
   [
     'incomplete',

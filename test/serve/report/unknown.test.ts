@@ -39,7 +39,7 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
     'settings that restrict nothing are named',
     oversight.policy,
     { are_settings_known: true },
-    'No setting restricts servers, models or autonomy, or practice follows them',
+    'No setting restricts servers, models or autonomy, or all use follows the settings',
   ],
   [
     'settings that were never loaded are not said to name no address',
@@ -63,13 +63,13 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
     'a first week without messages is not compared',
     practice.autonomy,
     { autonomy_weeks: ratios(null, 5.5) },
-    'Agents make 5.5 tool calls for each message',
+    'Agents make 5.5 tool calls per message',
   ],
   [
     'a week without messages has no tool calls for each',
     practice.autonomy,
     { autonomy_weeks: ratios(4, null) },
-    'Tool calls for each message are not known for the last whole week',
+    'Tool calls per message are not known for the last whole week',
   ],
   [
     'people are not counted up to a day whose users are not known',
@@ -133,7 +133,7 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
         },
       ],
     },
-    'Commits and files for each million credits are not known for the last whole week',
+    'Commits and files per million credits are not known for the last whole week',
   ],
   [
     'a cohort without a complete fourth week is not denied',

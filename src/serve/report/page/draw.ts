@@ -187,12 +187,12 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
   })),
   drawn(spend.efficiency, (rows) => ({
     x: weeks,
-    y: { ...credits, label: 'For a million credits' },
+    y: { ...credits, label: 'Per million credits' },
     ...lines(WEEK, pointsOf(rows, 'week', { Files: 'files', Commits: 'commits' })),
   })),
   drawn(practice.autonomy, (rows) => ({
     x: weeks,
-    y: { label: 'Tool calls a message', grid: true, zero: true },
+    y: { label: 'Tool calls per message', grid: true, zero: true },
     ...lines(WEEK, pointsOf(rows, 'week', RATIOS)),
   })),
   drawn(practice.autonomyLevels, (rows) => {
