@@ -185,7 +185,7 @@ export function createObserver(options: ObserverOptions, terminal: Terminal) {
   }
   return {
     emit,
-    /** The runs up to this one, as it will have ended, for `meta.runs`. */
+    /** The runs up to this one, which counts as ended, for `meta.runs`. */
     runs: async (exitCode: ExitCode): Promise<RunRow[]> => {
       const warn = (message: string): void => {
         emit({ type: 'warning', message })

@@ -73,10 +73,13 @@ async function reportOf(
     ...status,
     /** Organisations whose readiness reports are not requested. */
     withoutApp: shown.flatMap(({ name, appUrl }) => (appUrl === null ? [name] : [])),
-    /** Those of several configured organisations that never answered. */
+    /** Configured organisations that never answered, if there are several. */
     neverMet:
       shown.length < 2 ? [] : shown.flatMap(({ name }) => (known.includes(name) ? [] : [name])),
-    /** Ids of those that no configured name stands for; empty if this is not their configuration. */
+    /**
+     * Ids in the data folder that no configured name stands for; empty if none of them is
+     * configured.
+     */
     notConfigured:
       configured.size === 0
         ? []

@@ -65,8 +65,8 @@ export interface AnalyticsAnswer extends AnswerMetadata {
   readonly rows: readonly ServedRow[]
 }
 
-/** Takes the rows of one answer while it comes. */
-export interface RowTaker {
+/** Receives the rows of one answer while it arrives. */
+export interface RowHandler {
   /** Called before the first row, and again if the answer was cut off: rows so far do not count. */
   readonly begin: (origin: AnswerOrigin) => void
   /** Whether `row` is to be called with the row of this JSON text. Other rows are not parsed. */
@@ -82,8 +82,8 @@ export const MAX_PAGE_SIZE = 100
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024
 
 /**
- * The limit for a single day of a day endpoint, which cannot be halved, and for an
- * answer whose rows are taken while they come.
+ * The limit for a single day of a day endpoint, which cannot be halved, and for an answer whose
+ * rows are handled while they arrive.
  */
 const MAX_DAY_BYTES = 512 * 1024 * 1024
 
@@ -156,18 +156,18 @@ export class ApiClient {
   }
 
   /**
-   * Sends one request to an endpoint and hands the rows on while they come: memory holds one
-   * row, however long the range. The rows are complete when the promise resolves; it
-   * rejects with what the taker throws.
+   * Sends one request to an endpoint and passes the rows on while they arrive: memory holds one
+   * row, however long the range. The rows are complete when the promise resolves; it rejects with
+   * what the handler throws.
    */
   async stream(
     endpoint: AnalyticsEndpoint,
     query: AnalyticsQuery,
-    taker: RowTaker,
+    handler: RowHandler,
   ): Promise<AnswerMetadata> {
     const call = this.#callOf(endpoint, query, MAX_DAY_BYTES)
     return this.#caller.transport.stream(call, (head, origin, body) =>
-      takeRows(origin, head, body, taker),
+      passRows(origin, head, body, handler),
     )
   }
 
@@ -263,11 +263,11 @@ export function userPages(
 
 const ANALYTICS = 'analytics answer'
 
-async function takeRows(
+async function passRows(
   origin: AnswerOrigin,
   head: HttpHead,
   body: Body,
-  taker: RowTaker,
+  handler: RowHandler,
 ): Promise<AnswerMetadata> {
   const scanner = new RowScanner({ key: 'data' })
   const decoder = utf8()
@@ -279,12 +279,12 @@ async function takeRows(
     const wanted = parsed(() =>
       scanner.write(piece).flatMap((text) => {
         const ordinal = rowsRead++
-        return taker.isWanted(text) ? [{ row: servedRow(text), ordinal }] : []
+        return handler.isWanted(text) ? [{ row: servedRow(text), ordinal }] : []
       }),
     )
-    for (const { row, ordinal } of wanted) taker.row(row, ordinal)
+    for (const { row, ordinal } of wanted) handler.row(row, ordinal)
   }
-  taker.begin(origin)
+  handler.begin(origin)
   for await (const piece of body) {
     byteLength += piece.byteLength
     handOn(parsed(() => decoder.decode(piece, { stream: true })))

@@ -160,13 +160,13 @@ export function loadConfig(flags: ConfigFlags, environment: Environment, cwd: st
     rate: bound('rate', positive, flags.rate)?.value ?? DEFAULTS.rate,
     /** The highest number of requests in flight. */
     concurrency: bound('concurrency', count, flags.concurrency)?.value ?? DEFAULTS.concurrency,
-    /** The highest number of organisations that are pulled at the same time. */
+    /** The highest number of organisations that are loaded at the same time. */
     organisationsAtOnce: file.organisations_at_once,
     /** The limits of the stages on this machine. */
     limits: limitsOf(readMachine(dataFolder), machine),
     umask: configuredUmask(environment, path, file.umask),
     keepPublished: file.keep_published,
-    /** The key for the marks of secrets; null: the key in the data folder. */
+    /** The key of redaction markers; null: the key in the data folder. */
     redactionKey: redactionKeyIn(environment),
     /** Exports that `run` makes after publishing. */
     exports: file.exports,

@@ -9,7 +9,7 @@ import type { EventOf } from '../lib/events.ts'
 import { isPlausibleOrgId } from '../lake/organisations.ts'
 import { describeSource, readCredential, type KeySource } from './credential.ts'
 
-/** An organisation whose analytics are pulled. */
+/** An organisation to load. */
 export interface OrganisationConfig {
   readonly name: string
   readonly baseUrl: string

@@ -66,7 +66,7 @@ interface OrganisationOptions {
   readonly listeners?: SyncListeners
   /** Writes the days of all organisations of the run. */
   readonly database: LandingDatabase
-  /** Those of all organisations of the run. */
+  /** The configured names of all organisations of the run. */
   readonly owners: Owners
 }
 

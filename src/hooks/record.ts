@@ -101,7 +101,7 @@ export function logError({ errorsLog }: HookFolders, now: number, message: strin
   }
 }
 
-/** The lock of a sender that is alive is younger: it renews it several times in this time. */
+/** A live sender renews its lock several times within this time. */
 export const MAX_LOCK_AGE_MS = 5_000
 
 /** The absolute paths that a sender is started with; `script`: the command's own. */

@@ -49,7 +49,7 @@ export interface MergeTask {
   readonly bytes: number
 }
 
-/** A file of this size is not merged. */
+/** A file of at least this size is not merged. */
 const LARGE_BYTES = 128 * 2 ** 20
 
 /** The highest total size of the files that are merged into one. */

@@ -294,7 +294,10 @@ export async function writeRollback(
   await writeAtomic(rollbackPath(dataFolder), `${JSON.stringify(record, null, 2)}\n`)
 }
 
-/** Call this after a build, also of the past: then its result is published, not the restored file. */
+/**
+ * Call this after a build, also with `--as-of`: then its result is published, not the restored
+ * file.
+ */
 export async function forgetRollback(dataFolder: string): Promise<void> {
   await removeFile(rollbackPath(dataFolder))
 }

@@ -345,7 +345,7 @@ const spare: Buffer[] = []
 
 /**
  * Encodes any text as one path segment: letters, digits, `_` and `-` stay, the rest is
- * percent-encoded. No text is `~`, which no other segment contains and which sorts last.
+ * percent-encoded. The empty text is `~`, which no other segment contains and which sorts last.
  */
 export function pathSegment(text: string): string {
   if (/^[\w-]+$/.test(text)) return text

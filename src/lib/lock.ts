@@ -39,7 +39,7 @@ const BEAT_MS = 5_000
 /** A holder on another host that is silent for longer is dead, or will stop when it wakes up. */
 const SILENT_MS = 120_000
 
-/** How long a lease whose file is that old is still watched: several heartbeats. */
+/** How long a lease that is already that old is still watched: several heartbeats. */
 const LOOK_MS = 15_000
 
 const POLL_MS = 1_000

@@ -124,27 +124,27 @@ export async function writeRunRecord(folder: string, record: RunRecord): Promise
 }
 
 /**
- * What `of` takes from every run record of the folder, oldest first; none if it does not exist. One
- * record at a time is in memory: that of a night without answers names every day of a fleet. Leaves
- * out files that are not run records, with a warning.
+ * The results of `select` for every run record of the folder, oldest first; none if it does not
+ * exist. Only one record at a time is in memory, because that of a night without answers names
+ * every day of a fleet. Leaves out files that are not run records, with a warning.
  */
 export async function readRunRecords<T>(
   folder: string,
   warn: (message: string) => void,
-  of: (record: RunRecord) => T,
+  select: (record: RunRecord) => T,
 ): Promise<T[]> {
-  const found: { readonly start: string; readonly taken: T }[] = []
+  const found: { readonly start: string; readonly selected: T }[] = []
   const files = (await listIfThere(folder)).filter((entry) => !entry.isDirectory())
   const names = files.map(({ name }) => name)
   for (const file of names.filter((name) => name.endsWith('.json'))) {
     try {
       const text = await readFile(join(folder, file), 'utf8')
       const record = runRecord.parse(JSON.parse(text))
-      found.push({ start: `${record.started_at} ${record.run_id}`, taken: of(record) })
+      found.push({ start: `${record.started_at} ${record.run_id}`, selected: select(record) })
     } catch (error) {
       const problem = error instanceof z.ZodError ? 'it is not a run record' : messageOf(error)
       warn(`${join(folder, file)} is left out, until it is repaired or removed: ${problem}`)
     }
   }
-  return found.sort((a, b) => (a.start < b.start ? -1 : 1)).map(({ taken }) => taken)
+  return found.sort((a, b) => (a.start < b.start ? -1 : 1)).map(({ selected }) => selected)
 }

@@ -95,7 +95,9 @@ export async function build(context: RunContext, choice: BuildChoice): Promise<S
   return normalizeAndBuild(context, orgIds, choice, missing, past)
 }
 
-/** @throws UsageError if only some models are selected after a rollback or a build of the past. */
+/**
+ * @throws UsageError if only some models are selected after a rollback or a build with `--as-of`.
+ */
 async function refuseSelectionOnPast(dataFolder: string, choice: ModelChoice): Promise<void> {
   if (choice.select !== undefined) await refusePast(dataFolder, '--select')
   if (choice.exclude !== undefined) await refusePast(dataFolder, '--exclude')

@@ -121,7 +121,7 @@ export function baseOptions(
 ): Pick<NormalizeOptions, 'dataFolder' | 'baseIn' | 'orgId' | 'firstMonth' | 'emit' | 'signal'> {
   const { dataFolder } = config
   const emit = (event: RunEvent): void => {
-    // not reported: warnings about data of the past, and files without rows
+    // not reported: warnings about data as of an earlier time, and files without rows
     const isNews = event.type === 'warning' ? asOf === null : orgId !== NO_ORGANISATION
     if (isNews) world.emit(event)
   }

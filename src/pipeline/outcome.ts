@@ -58,7 +58,7 @@ function weightOf({ exitCode }: AppError): number {
 
 const KEPT = 'What has landed is kept; the next run continues from there.'
 
-/** Why an organisation did not finish; of failed days the record of each says why. */
+/** Why an organisation did not finish; for failed days, the record of each day says why. */
 function problemOf(result: OrganisationResult, isAlone = false): AppError | undefined {
   const { stoppedBy, unreachable, crashedBy } = result
   if (stoppedBy instanceof DeferredError)

@@ -233,7 +233,9 @@ export async function normalizeAll(
   return missing
 }
 
-/** Finds no damage. @throws AppError for a damaged file: a build of the past leaves out no day. */
+/**
+ * Finds no damage. @throws AppError for a damaged file: a build with `--as-of` leaves out no day.
+ */
 async function refuseDamaged(
   dataFolder: string,
   orgId: string,
@@ -252,7 +254,7 @@ async function refuseDamaged(
 /** Enough small organisations for a statement; their state is in memory. */
 const ORGANISATIONS_TOGETHER = 16
 
-/** One is planned while statements of another run. */
+/** One is planned while the statements of another are executed. */
 const CHUNKS_AT_ONCE = 2
 
 /** The entity resources to request from one organisation. Readiness reports are on the application host. */
@@ -289,8 +291,8 @@ export async function landHooks(context: RunContext): Promise<void> {
 }
 
 /**
- * The organisation of hook events: the configured one; else none of several, and null for the only
- * one.
+ * The configured organisation of hook events; if none is configured, empty if there are several
+ * organisations, and null if there is one.
  */
 function organisationOfHookEvents({ config }: Pick<RunContext, 'config'>): string | null {
   return config.hooks.organisation ?? (config.hosts().length > 1 ? '' : null)

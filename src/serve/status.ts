@@ -55,7 +55,7 @@ export async function readStatus(
     const windows = await learnedSizes.read(dataFolder, orgId)
     return {
       orgId,
-      /** The configured name in the last run that pulled it; null if unknown. */
+      /** The configured name in the last run that loaded it; null if unknown. */
       name: nameOf.get(orgId) ?? null,
       firstDay: range.first,
       lastDay: range.last,

@@ -72,7 +72,7 @@ it('a build reports a raw file that is gone, although base still has its rows', 
   expect(await martsOf(data)).toEqual(before)
 })
 
-it('a build of the past refuses a raw file with a flipped bit, and publishes nothing', async () => {
+it('a build with --as-of refuses a raw file with a flipped bit, and publishes nothing', async () => {
   const { clock, data, work } = await publishedNight()
   const before = await martsOf(data)
   await flipBitIn(join(data, 'lake/raw/users/org=org_demo/date=2026-01-22'))
@@ -83,7 +83,7 @@ it('a build of the past refuses a raw file with a flipped bit, and publishes not
   expect(await martsOf(data)).toEqual(before)
 })
 
-it('a build of the past that lacks a raw file is recorded as partial, as it ends', async () => {
+it('a build with --as-of that lacks a raw file is recorded as partial, as it ends', async () => {
   const { clock, data, work } = await publishedNight()
   await rm(join(data, 'lake/raw/tools/org=org_demo/date=2026-01-23'), { recursive: true })
   const past = await work('build', '--as-of', new Date(clock.now).toISOString().slice(0, 10))

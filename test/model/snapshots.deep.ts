@@ -278,7 +278,7 @@ describe('a snapshot after a build of an earlier time', () => {
   })
 
   it.each([
-    ['the file of the past', () => Promise.resolve()],
+    ['the file built with --as-of', () => Promise.resolve()],
     ['that file, changed', (bench: Bench) => bench.tamper('drop table fct_moves')],
   ])('is not begun again from %s if its only version is damaged', async (_, change) => {
     const bench = await Bench.open()

@@ -222,7 +222,7 @@ const waitForComputer = platformCommand({
 
 const INSTALL_STEP = 'install-deps'
 
-/** The specification names `Running` alone; the others are guesses at further names. */
+/** The specification names only `Running`; the others are guesses. */
 const RUNNING = /^(?:running|started|starting|in[-_ ]?progress)$/i
 const WAITING = /^(?:pending|queued|waiting)$/i
 const FAILED = /^(?:error|errored|failed|failure|cancell?ed|timed[-_ ]?out)$/i

@@ -246,7 +246,7 @@ function chosen(config: Config, name: string | undefined): OrganisationConfig {
   return organisation
 }
 
-/** Creates no key in the data folder: without one, the marks are valid for one command. */
+/** Creates no key in the data folder: without one, the markers are valid for one command. */
 async function redactionOf({ dataFolder, redactionKey }: Config): Promise<Redaction> {
   if (redactionKey !== null) return new Redaction(redactionKey)
   if (await hasRedactionKey(dataFolder)) return openRedaction(dataFolder)

@@ -79,7 +79,7 @@ const RANGE = [
   ['end_date', 'endDate'],
 ] as const
 
-/** Stands for a value in the place of a sign. */
+/** Stands for a value in place of punctuation. */
 const VALUE = 'value'
 
 /** The part received so far of a value. */
@@ -97,7 +97,7 @@ interface Begun extends OpenValue {
 export class RowScanner {
   readonly #rowsAt: RowsAt
   #open: Begun | null = null
-  /** The last sign between values; empty before the first one. */
+  /** The last punctuation between values; empty before the first one. */
   #last = ''
   #key = ''
   #areRowsMet = false
@@ -169,41 +169,41 @@ export class RowScanner {
     return at + 1
   }
 
-  #beginRows(sign: string): void {
+  #beginRows(character: string): void {
     // JSON.parse would take the last of repeated names, but the rows of the first were returned
     if (this.#areRowsMet) throw new SyntaxError(`the answer has '${this.#key}' twice`)
-    if (sign !== '[') throw this.#noRows()
+    if (character !== '[') throw this.#noRows()
     this.#areRowsMet = true
     this.#isInRows = true
     this.#last = '['
   }
 
   #stepInRows(text: string, at: number): number {
-    const sign = text.charAt(at)
-    if (sign === ']' && this.#last !== ',') {
+    const character = text.charAt(at)
+    if (character === ']' && this.#last !== ',') {
       this.#isInRows = false
       this.#isEnded = this.#rowsAt === 'array'
       this.#rest += '[]'
       this.#last = VALUE
     } else if (this.#last !== VALUE) return this.#begin(text, at)
-    else if (sign === ',') this.#last = sign
+    else if (character === ',') this.#last = character
     else throw this.#unexpected(text, at)
     return at + 1
   }
 
   /** Around the rows, only names have to be found: `end` parses this text. */
   #stepAround(text: string, at: number): number {
-    const sign = text.charAt(at)
+    const character = text.charAt(at)
     const isFirst = this.#last === ''
-    if (this.#isEnded || (isFirst && sign !== '{')) throw this.#unexpected(text, at)
-    if (!isFirst && !':,}'.includes(sign)) {
+    if (this.#isEnded || (isFirst && character !== '{')) throw this.#unexpected(text, at)
+    if (!isFirst && !':,}'.includes(character)) {
       // without the white space between them, two numbers would be one
       if (this.#last === VALUE) throw this.#unexpected(text, at)
       return this.#begin(text, at)
     }
-    this.#isEnded = sign === '}'
-    this.#rest += sign
-    this.#last = sign
+    this.#isEnded = character === '}'
+    this.#rest += character
+    this.#last = character
     return at + 1
   }
 

@@ -1,7 +1,7 @@
 import type { Quota } from './headers.ts'
 
 /** A count at a time in milliseconds. */
-interface Mark {
+interface Sample {
   readonly at: number
   readonly passed: number
 }
@@ -17,7 +17,7 @@ export interface QuotaPacer {
   /** Requests a second by which the quota refills. */
   readonly refill: number
   /** Requests made plus requests left, by recent answers: the sum grows as the quota refills. */
-  readonly supply: readonly Mark[]
+  readonly supply: readonly Sample[]
 }
 
 const DEFAULT_RESET_MS = 1000
@@ -55,10 +55,10 @@ export function withQuotas(
 /** A larger step that also exceeds all others together is a new window, not a refill. */
 const JUMP = 2
 
-function refillOf(supply: readonly Mark[]): number | undefined {
+function refillOf(supply: readonly Sample[]): number | undefined {
   const [first, last] = [supply[0], supply.at(-1)]
   if (first === undefined || last === undefined || last.at - first.at < 20) return undefined
-  const steps = supply.slice(1).map((mark, index) => mark.passed - (supply[index]?.passed ?? 0))
+  const steps = supply.slice(1).map((sample, index) => sample.passed - (supply[index]?.passed ?? 0))
   const growth = last.passed - first.passed
   const largest = Math.max(...steps)
   const steady = largest > JUMP && largest > growth - largest ? growth - largest : growth

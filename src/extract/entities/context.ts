@@ -27,9 +27,12 @@ export interface EntitySelection {
   readonly messages: readonly { readonly sessionId: string; readonly messageId: string }[]
   /** Request the whole history again. */
   readonly refetch: boolean
-  /** The organisation that owns the hook events; see `organisationOf`. Empty: one of several, not set. */
+  /**
+   * The organisation that owns the hook events; see `organisationOf`. Empty: not set, although
+   * there are several.
+   */
   readonly organisationOfHookEvents: string | null
-  /** The key for placeholders of secrets; null: use the key stored in the data folder. */
+  /** The key of redaction markers; null: the key in the data folder. */
   readonly redactionKey?: string | null
 }
 

@@ -67,14 +67,14 @@ function mayHaveChanged(seen: LastSeen | undefined): boolean {
 /** Whether the platform may remove it before the next night. */
 type IsRemovedSoon = (candidate: Candidate) => boolean
 
-/** A night may be late, and it is not documented when on its last day a session goes. */
+/** A night may be late, and it is not documented when on its last day a session is removed. */
 const SOON_MS = 2 * MS_PER_DAY
 const GRACE_MS = MS_PER_DAY
 
 /**
- * Which candidates go before the next night, by the retention of the settings; none where
- * they have none. A session is as old as its last update, or before its first fetch as its first
- * hook event. What must have gone already is not among them: it would take the place of others.
+ * Which candidates go before the next night, by the retention of the settings; none where they have
+ * none. A session is as old as its last update, or before its first fetch as its first hook event.
+ * Those that must be gone already are left out, because they would take the place of others.
  */
 export function removedSoon(
   retentionDays: number | null,

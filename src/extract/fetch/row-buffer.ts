@@ -1,14 +1,14 @@
 import { appendFileSync, closeSync, ftruncateSync, mkdirSync, openSync, readSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { isDay, type Day, type DayRange } from '../../lib/days.ts'
-import type { AnswerOrigin, RowTaker } from '../../client/index.ts'
+import type { AnswerOrigin, RowHandler } from '../../client/index.ts'
 import { removeFile } from '../../lib/files.ts'
 import { type DayContent, RowsDigest } from '../land/row-lines.ts'
 import type { PageOrigin, RawRow } from '../../lake/raw-days.ts'
 import { dayOfRow, isWithin } from '../context.ts'
 
 /** Collects the rows of the due days from an answer and skips the days in between. */
-export function takerOf(days: readonly Day[], range: DayRange, rows: RowBuffer): RowTaker {
+export function rowHandler(days: readonly Day[], range: DayRange, rows: RowBuffer): RowHandler {
   const due = new Set(days)
   let origin: AnswerOrigin = { request: '', requestId: null }
   return {

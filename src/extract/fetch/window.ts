@@ -14,7 +14,7 @@ import { landDays, sizeOf } from '../land/raw-writer.ts'
 import type { PageOrigin } from '../../lake/raw-days.ts'
 import type { Resource } from '../../lake/resources.ts'
 import { bufferPath } from '../../lake/layout.ts'
-import { takerOf, RowBuffer } from './row-buffer.ts'
+import { rowHandler, RowBuffer } from './row-buffer.ts'
 
 /** Lands days of one resource whose answer covers a range of days. */
 export class WindowFetcher {
@@ -76,10 +76,10 @@ export class WindowFetcher {
     const query = { range, groupBy, isDivisible: days.length > 1 }
     const rows = new RowBuffer(bufferPath(context, name, range.first, 'rows'))
     try {
-      const taker = takerOf(days, range, rows)
+      const handler = rowHandler(days, range, rows)
       const answer = requireOrganisation(
         context,
-        await context.client.stream(endpoint, query, taker),
+        await context.client.stream(endpoint, query, handler),
       )
       await this.#landAnswer(days, rows, originOf(context, answer))
     } finally {

@@ -175,7 +175,7 @@ export async function witnessIn(path: string): Promise<string | null> {
   return witnessOf(headers)
 }
 
-/** Of damaged pages, it is a text that no totals match. */
+/** For damaged pages, it is a text that no totals match. */
 function witnessOf([first, ...others]: readonly PageHeader[]): string | null {
   if (first?.nextCursor === null && others.length === 0) return null
   return first?.witness ?? ''

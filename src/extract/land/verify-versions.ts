@@ -65,8 +65,9 @@ export async function verifyVersions(
 }
 
 /**
- * Verifies a version by its bytes or, if its SHA-256 is not known, by its rows. If a merged file
- * has other bytes than were written, the rows of the version decide: only others may be damaged.
+ * Verifies a version by its bytes or, if its SHA-256 is not known, by its rows. If the bytes of a
+ * merged file have changed, the rows of the version decide, because the damage may be in other
+ * versions.
  *
  * @throws AppError if the system does not allow reading the file.
  */

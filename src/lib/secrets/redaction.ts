@@ -9,10 +9,9 @@ import { withoutAddressed, withoutKnownForms, withoutSecrets } from './secret-fo
 import { isIdName, isSecretName, isSecretNumberName, type Mark } from './secret-names.ts'
 
 /**
- * Removes the secrets from items before they are written (law 11). A secret is replaced
- * by `[redacted:<8 hex>]`, a digest with the data folder's key: equal secrets have equal
- * marks, and no one can guess the secret without the key. All other bytes of the item
- * stay as served.
+ * Removes the secrets from items before they are written (law 11). A secret is replaced by
+ * `[redacted:<8 hex>]`, a digest with the data folder's key: equal secrets have equal markers, and
+ * no one can guess the secret without the key. All other bytes of the item stay as served.
  */
 export class Redaction {
   readonly #mark: Mark

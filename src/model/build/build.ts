@@ -105,7 +105,7 @@ async function planAndBuild(options: BuildOptions): Promise<BuildResult> {
   }
 }
 
-/** `--retry` refuses builds of the past, and those of Spark, which builds all models. */
+/** `--retry` refuses builds with `--as-of`, and those of Spark, which builds all models. */
 function canRetry(kept: string | undefined, { asOf, spark }: BuildOptions): boolean {
   return kept !== undefined && asOf === null && spark === undefined
 }

@@ -122,7 +122,7 @@ function verdictOn(copied: Copied, target: string): Promise<Verdict> {
 
 /**
  * Takes the histories that snapshots lack from the copy. If the file was changed, takes only
- * histories without a version; from a file of the past, none.
+ * histories without a version; from a file that was built with `--as-of`, none.
  *
  * @throws AppError if there is no other source for a history that had versions.
  */

@@ -52,10 +52,10 @@ export async function findLacking(
 }
 
 /**
- * Writes a version of each snapshot that has a table in the file at `path`, a copy of the
- * published one. Writes none if that is a file of the past, whose history is an earlier one.
+ * Writes a version of each snapshot that has a table in the file at `path`, a copy of the published
+ * one. Writes none if that file was built with `--as-of`, because its history is an earlier one.
  *
- * @returns whether the file is not one of the past.
+ * @returns whether the file was built without `--as-of`.
  * @throws AppError if the file, which holds the only history, cannot be read.
  */
 export async function adoptSnapshots(
@@ -89,7 +89,10 @@ export function unreadableHistory(nodes: readonly ModelNode[], reason: string): 
   })
 }
 
-/** For snapshots whose versions are all in quarantine, while a file of the past is published. */
+/**
+ * For snapshots whose versions are all in quarantine, while a file that was built with `--as-of` is
+ * published.
+ */
 export function lostHistory(nodes: readonly ModelNode[]): AppError {
   const names = nodes.map(({ name }) => name).join(', ')
   const problem = `${names} has no intact version`
@@ -101,7 +104,7 @@ export function lostHistory(nodes: readonly ModelNode[]): AppError {
 /**
  * Loads the last version of the snapshot into the database; creates no table if there is none.
  *
- * @throws AppError for a damaged version of the past: only the newest one was verified before.
+ * @throws AppError for a damaged version other than the newest: only the newest was verified before.
  */
 export async function loadSnapshot(
   db: Database,

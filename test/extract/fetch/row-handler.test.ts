@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { parseDay, type Day } from '../../../src/lib/days.ts'
-import { takerOf, RowBuffer } from '../../../src/extract/fetch/row-buffer.ts'
+import { rowHandler, RowBuffer } from '../../../src/extract/fetch/row-buffer.ts'
 import { temporaryFolder } from '../../support/helpers.ts'
 
 const day = (text: string): Day => parseDay(text, 'day')
@@ -9,9 +9,9 @@ const RANGE = { first: day('2026-03-01'), last: day('2026-03-04') }
 const row = (date: string, n = 1): string => `{"date":"${date}","n":${n},"of":[{"date":"x"}]}`
 
 /** The 2nd and 4th are due. */
-async function taker() {
+async function handler() {
   const rows = new RowBuffer(join(await temporaryFolder(), 'rows'))
-  return takerOf([day('2026-03-02'), day('2026-03-04')], RANGE, rows)
+  return rowHandler([day('2026-03-02'), day('2026-03-04')], RANGE, rows)
 }
 
 it.each([
@@ -20,5 +20,5 @@ it.each([
   ['that names a second date', row('2026-03-03'), true],
   ['of a day that was not requested', '{"date":"2026-03-05"}', true],
 ])('a row %s is parsed: %s', async (_, text, isWanted) => {
-  expect((await taker()).isWanted(text)).toBe(isWanted)
+  expect((await handler()).isWanted(text)).toBe(isWanted)
 })
