@@ -1,4 +1,4 @@
--- How many people use it by day, week and month, and how regularly?
+-- How many people use the agent by day, week and month, and how regularly?
 -- The last 28 days; days that are not known have no numbers. Weekly and monthly
 -- users are those of the 7 and 30 days up to and including the day. For a
 -- period, use its last day, never a sum or an average of days.

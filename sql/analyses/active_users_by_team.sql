@@ -1,4 +1,4 @@
--- How many people of each team use it?
+-- How many people of each team use the agent?
 -- The last eight complete weeks, by the team of each day. A user who changes
 -- team within a week is counted in both, so neither teams nor weeks add up. The
 -- result is empty if no week is complete yet.

@@ -1,4 +1,4 @@
--- How many people use it, week by week?
+-- How many people use the agent, week by week?
 -- The last six weeks, each user once a week. The last week may be incomplete.
 with last_weeks as (
     select

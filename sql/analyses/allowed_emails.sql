@@ -1,4 +1,4 @@
--- Who is allowed computers but idle, and who is active from another domain?
+-- Who may use computers but is idle, and who is active from another domain?
 -- Addresses on the allow-lists whose user was not active for 28 days, and
 -- active users from a domain that is not on the list. The platform does not say
 -- who uses a computer, so the latter break no rule. The result is empty if no

@@ -1,7 +1,7 @@
 -- Which hooks run, and how often?
 -- The 28 days to the last complete day. The platform only counts executions: it
--- does not serve whether one failed. `session_outcomes` says how sessions
--- ended. The result is empty if no hook ran.
+-- does not say whether one failed. `session_outcomes` says how sessions ended.
+-- The result is empty if no hook ran.
 select
     org_id,
     hook_event,

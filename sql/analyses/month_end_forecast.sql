@@ -1,4 +1,4 @@
--- What will this month come to, and when are the limits used up?
+-- How many credits will this month consume, and when are the limits used up?
 -- As of the last known day: credits so far and of the whole month, with a band
 -- that should contain four months in five. With too little history these are
 -- NULL, and only the straight line is left, which varies strongly in the first

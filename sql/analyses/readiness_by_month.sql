@@ -1,6 +1,6 @@
--- Are the repositories getting readier for agents?
--- By month and repository: passing of evaluated applications, as a ratio of
--- sums. The result is empty if there are no readiness reports.
+-- Are the repositories becoming more ready for agents?
+-- By month and repository: the share of the evaluated applications that pass,
+-- as a ratio of sums. The result is empty if there are no readiness reports.
 select
     org_id,
     cast(date_trunc('month', report_date) as date) as month_start_date,

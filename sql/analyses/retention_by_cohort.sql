@@ -1,4 +1,4 @@
--- How many of those who began in a week still use it weeks later?
+-- How many of those who began in a week still use the agent weeks later?
 -- Shares of each cohort, NULL if the week is not complete yet. A cohort at the
 -- left edge of the history also contains users who were active before it.
 select

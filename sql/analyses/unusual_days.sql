@@ -1,8 +1,9 @@
 -- Which days and users consumed far more or less than usual?
--- The last 28 days, compared with the same weekdays of the eight weeks before,
--- whose least and most credits are the usual ones, and with the other users of
--- the day. Without a user it is the whole organisation. A flag is a reason to
--- ask, not a finding. The result is empty if nothing is unusual.
+-- The last 28 days, compared with the same weekdays of the eight weeks before:
+-- what lies between their least and most credits is usual. Users are also
+-- compared with the other users of the day. A line without a user is the whole
+-- organisation. A flag is a reason to ask, not a finding. The result is empty
+-- if nothing is unusual.
 select
     org_id,
     mart_anomalies.activity_date,

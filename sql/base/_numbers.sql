@@ -4,9 +4,9 @@
 create or replace temp macro digits_of(served) as
     replace(regexp_extract(served, '[0-9.]+'), '.', '');
 
--- How many digits behind the point a number in text needs: 2 for 1.250 and for
--- 125e-2, -3 for 1000. Counted in the text, because a decimal rounds what is behind
--- its last digit away, and a double what is behind its 17th.
+-- How many digits behind the point a number in text needs: 2 for 1.250 and for 125e-2,
+-- -3 for 1000. They are counted in the text, because a decimal, or a double, would
+-- round some of them away.
 create or replace temp macro decimal_places(served) as
     case
         when regexp_full_match(digits_of(served), '0*') then 0
@@ -32,11 +32,11 @@ create or replace temp macro to_count(served) as
     end;
 
 -- Reads credits to the sixth digit after the point. Longer ones are rounded, and
--- reported: NULL would take all of a user's or model's credits from every sum, where
--- a rounded digit takes a millionth. More than 22 digits before the point are NULL.
--- The common spelling comes first because a cast to a wide decimal takes 90 times
--- as long. Others are read with 16 decimal places first, because DuckDB casts 6e-8
--- to 0.000001: it rounds by the first digit, whatever the exponent.
+-- reported: NULL would remove all credits of a user or model from every sum, and
+-- rounding changes them by less than a millionth. With more than 22 digits before the
+-- point, they are NULL. The common spelling comes first because a cast to a wide
+-- decimal takes 90 times as long. Others are read with 16 decimal places first, because
+-- DuckDB casts 6e-8 to 0.000001: it rounds by the first digit, whatever the exponent.
 create or replace temp macro to_credits(served) as
     case
         when regexp_full_match(served, '-?[0-9]{1,12}([.][0-9]{1,6})?')

@@ -1,5 +1,5 @@
--- One row per org, day, user and model of `by_user`; repeated entries add up.
--- Entries that name no user or no model are one of their kind, NULL.
+-- One row per org, day, user and model of `by_user`; repeated entries add up. Entries
+-- without a user, or without a model, count as one user or model, NULL.
 with
 
 users as (

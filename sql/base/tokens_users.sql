@@ -1,5 +1,5 @@
--- One row per org, day and user of `by_user`; repeated entries add up. Entries
--- that name no user are one, NULL.
+-- One row per org, day and user of `by_user`; repeated entries add up. Entries without
+-- a user are one row, NULL.
 with
 
 entries as (

@@ -1,4 +1,4 @@
--- Values beyond the list. NULL is no value.
+-- Values that are not in the list. NULL is no value.
 select
     {{ column_name }},
     count(*) as row_count

@@ -1,4 +1,4 @@
--- Values that the other model does not hold. NULL points nowhere.
+-- Values that the other model does not contain. NULL refers to nothing.
 with
 
 child as (

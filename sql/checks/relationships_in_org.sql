@@ -1,5 +1,5 @@
--- Values that the other model does not hold for the same organisation. NULL
--- points nowhere.
+-- Values that the other model does not contain for the same organisation. NULL
+-- refers to nothing.
 with
 
 child as (

@@ -47,7 +47,7 @@ comment on column meta.intervals.org_id is 'The platform''s id of the organisati
 comment on column meta.intervals.resource is 'The requested resource, e.g. users or tokens_by_model.';
 comment on column meta.intervals.activity_date is 'The day, UTC. Other resources than analytics: the day of the fetch; hook events: the day on which they were recorded.';
 comment on column meta.intervals.status is
-    'landed: the lake has its rows; empty: the platform answered without rows; failed: the last request failed; missing: never fetched.';
+    'landed: the lake has its rows; empty: the platform answered without rows; failed: requested, but it has not landed; missing: never requested, or its file is gone.';
 comment on column meta.intervals.is_settled is
     'True if every scheduled recheck of the day (after 1, 2, 3, 7, 14 and 30 days) is done. Other resources than analytics: true if the day is over.';
 comment on column meta.intervals.is_suspect is

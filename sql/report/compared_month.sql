@@ -1,5 +1,5 @@
--- The running month and the month before it, on the days whose credits are known
--- in both.
+-- The current month and the month before it, on the days whose credits are
+-- known in both.
 select
     org_id,
     strftime(month_start_date, '%Y-%m') as month,

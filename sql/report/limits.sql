@@ -1,5 +1,5 @@
--- How many users have passed their limit in the running month, and how many will
--- have at its end; no user will in a month that is over.
+-- How many users have passed their limit in the current month, and how many
+-- will have at its end; no user will in a month that is over.
 select
     org_id,
     strftime(month_start_date, '%Y-%m') as month,

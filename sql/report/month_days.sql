@@ -1,4 +1,4 @@
--- Cumulative credits by day of the running month and of the two before it.
+-- Cumulative credits by day of the current month and of the two before it.
 with
     days as (
         select

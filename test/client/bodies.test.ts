@@ -72,7 +72,7 @@ describe('a body that is abandoned', () => {
 })
 
 describe('a compressed body', () => {
-  it('is asked for as gzip and brotli, which mean one format each', async () => {
+  it('is requested as gzip or brotli, because each of these names stands for one format', async () => {
     const asked: unknown[] = []
     const { client } = await onServer((request, response) => {
       asked.push(request.headers['accept-encoding'])

@@ -97,7 +97,7 @@ it.each([
   expect(requests).toHaveLength(6)
 })
 
-it('an error of the row consumer is thrown, and the request is not repeated', async () => {
+it('an error of the row handler is thrown, and the request is not repeated', async () => {
   const refusal = new RangeError('no such day')
   const rows = taker(() => {
     throw refusal

@@ -213,7 +213,7 @@ it('an unreachable platform is recorded as a failure of the resources that have 
   })
 })
 
-it('law 10: a told wait longer than the run defers the run, and what has landed is kept', async () => {
+it('law 10: a wait that the platform asks for beyond the end of the run defers the run, and what has landed is kept', async () => {
   const emulator = await platform({
     intercept: ({ path }) =>
       path.includes('maturity-level')

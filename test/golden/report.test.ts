@@ -96,7 +96,7 @@ describe('the report of the golden lake of weeks', () => {
     }
   })
 
-  it('compares the running month on the days that are known in both months', async () => {
+  it('compares the current month on the days that are known in both months', async () => {
     const [both] = (await expected('mart_spend_bridge')).filter(
       (row) => row['month_start_date'] === '2027-02-01',
     )

@@ -249,7 +249,7 @@ describe('redaction of other items', () => {
   })
 })
 
-describe('the mark of a secret', () => {
+describe('the marker of a secret', () => {
   const markOf = (secret: string): unknown => redacted({ x: secret })
 
   it('is the same for the same secret, wherever it is and however it is escaped', () => {
@@ -308,7 +308,7 @@ describe('the redaction key of a data folder', () => {
     )
   })
 
-  it('is not created when one is given, which makes the same marks', async () => {
+  it('is not created when one is given, which makes the same markers', async () => {
     const data = await temporaryFolder()
     await openRedaction(data)
     const path = join(data, 'state', 'redaction.key')

@@ -22,7 +22,7 @@ async function rowsOf(dataset: string, lastAsked: string) {
 
 const before = { day: '2026-03-27', days_left: '4', missing_days: '1', p50: 90 }
 
-it('of a past month without its last days nothing is expected any more', async () => {
+it('a past month without its last days has no forecast', async () => {
   expect(await rowsOf('forecast_days', '2026-04-02')).toMatchObject([
     before,
     {
