@@ -29,9 +29,9 @@ export function organisationsOf(
 ): readonly string[] | undefined {
   if (org === undefined) return undefined
   const names = new Set(known)
-  const asked = splitNames(org, names)
-  refuseUnknown(asked, names)
-  return asked
+  const requested = splitNames(org, names)
+  refuseUnknown(requested, names)
+  return requested
 }
 
 export function configuredNames(config: Pick<Config, 'hosts'>): string[] {

@@ -43,8 +43,8 @@ async function plansOf(config: Config, selection: SyncSelection, now: number) {
     const { orgId, skewMs } = known.get(name) ?? { orgId: null, skewMs: 0 }
     const ledger: Ledger = orgId === null ? new Map() : await ledgerOnceOpened(dataFolder, orgId)
     const windowSizes = await learnedSizes.read(dataFolder, orgId ?? '')
-    const there = now + skewMs
-    const when = { today: dayOf(there), now: there }
+    const platformTime = now + skewMs
+    const when = { today: dayOf(platformTime), now: platformTime }
     const tasks = planSync(ledger, { ...selection, ...when, windowSizes })
     const appUrl = hosts.find((each) => each.name === name)?.appUrl ?? null
     const lake = { dataFolder, orgId: orgId ?? '', ledger, database }
@@ -80,8 +80,8 @@ function plansText(plans: readonly OrganisationPlan[]): string {
 const LISTED = 10
 
 function asText({ name, orgId, tasks, entities }: OrganisationPlan): string {
-  const who = orgId ?? `'${name}', which was never loaded`
-  if (tasks.length + entities.length === 0) return `${who}: nothing is due\n`
+  const label = orgId ?? `'${name}', which was never loaded`
+  if (tasks.length + entities.length === 0) return `${label}: nothing is due\n`
   const names = [...new Set(tasks.map(({ resource }) => resource.name))]
   const analytics = names.map((name) => {
     const own = tasks.filter(({ resource }) => resource.name === name)
@@ -91,7 +91,7 @@ function asText({ name, orgId, tasks, entities }: OrganisationPlan): string {
   const lines = [...nothing, ...analytics, ...entities].map(
     ({ resource, what }) => `  ${resource.padEnd(20)} ${what}\n`,
   )
-  return `${who}:\n${lines.join('')}`
+  return `${label}:\n${lines.join('')}`
 }
 
 const REASONS = {

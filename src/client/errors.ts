@@ -24,15 +24,15 @@ export function shownCursor(cursor: string): string {
 }
 
 /** The platform's text about a request, without the cursor of that request in any spelling. */
-export function withoutCursorOf(path: string, said: string): string {
+export function withoutCursorOf(path: string, text: string): string {
   const cursor = new URL(path, 'http://platform').searchParams.get('cursor') ?? ''
-  if (cursor.length < LEAST) return said
+  if (cursor.length < LEAST) return text
   const spellings = [
     cursor,
     encodeURIComponent(cursor),
     new URLSearchParams([['', cursor]]).toString().slice(1),
   ]
-  return spellings.reduce((rest, spelling) => rest.replaceAll(spelling, '[cursor]'), said)
+  return spellings.reduce((rest, spelling) => rest.replaceAll(spelling, '[cursor]'), text)
 }
 
 /** The error body of every endpoint (PLATFORM_API, "Problem body"). Missing fields are null. */

@@ -145,16 +145,16 @@ export function resolveOrganisations(
   const names = new Set(all.map(({ name }) => name))
   if (all.length > 1) refuseConflict(given, all)
   if (only !== undefined) refuseUnknown(only, names)
-  const asked = all.filter(({ name }) => only?.includes(name) ?? true)
+  const selected = all.filter(({ name }) => only?.includes(name) ?? true)
   const ofEnvironment = all.length > 1 ? undefined : sourceOf(given)
-  return asked.map((each) => {
+  return selected.map((each) => {
     const { fileSource, ...own } = each
     const source = ofEnvironment ?? fileSource ?? DEFAULT_SOURCE
     const from = { keySource: describeSource(source), isFromFile: fileSource !== undefined }
     try {
       return { ...own, ...from, ...checked(each, source, given.environment), problem: null }
     } catch (error) {
-      if (asked.length === 1 || !(error instanceof UsageError)) throw error
+      if (selected.length === 1 || !(error instanceof UsageError)) throw error
       return { ...own, ...from, key: '', keyWarning: null, problem: error }
     }
   })

@@ -92,7 +92,7 @@ async function checkPlatforms(
 ): Promise<Finding[]> {
   const usable = organisations.filter(({ problem }) => problem === null)
   const names = usable.map(({ name }) => name)
-  const asked = await mapLimit(organisations, atOnce, (each) =>
+  const findings = await mapLimit(organisations, atOnce, (each) =>
     checkPlatform(each, dataFolder, world),
   )
   return [
@@ -100,7 +100,7 @@ async function checkPlatforms(
     ...organisations.flatMap(({ keyWarning }) =>
       keyWarning === null ? [] : [warning('key file', keyWarning)],
     ),
-    ...asked.flat(),
+    ...findings.flat(),
   ]
 }
 

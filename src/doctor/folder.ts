@@ -38,9 +38,9 @@ const ROOM_FOR_RAW = 256 * MB
 export async function checkDisk(dataFolder: string): Promise<Finding[]> {
   const hint = 'Name another folder with --data or AGENT_WAREHOUSE_DATA, or fix its permissions.'
   try {
-    const there = await writableAncestor(dataFolder)
-    const disk = await room(there, warehousePath(dataFolder))
-    if (there !== dataFolder)
+    const existing = await writableAncestor(dataFolder)
+    const disk = await room(existing, warehousePath(dataFolder))
+    if (existing !== dataFolder)
       return [ok('data folder', `${dataFolder} does not exist yet: the first run creates it`), disk]
     await probeFolder(dataFolder)
     return [ok('data folder', `files in ${dataFolder} can be written, synced and renamed`), disk]
@@ -64,10 +64,10 @@ async function room(folder: string, warehouse: string): Promise<Finding> {
 export async function checkLock(dataFolder: string, now: number): Promise<Finding[]> {
   const lease = await leaseStatus(dataFolder, now)
   if (lease === undefined) return [ok('lock', 'no run is under way')]
-  const who = describeOwner(lease, now)
+  const owner = describeOwner(lease, now)
   const beat = `last heartbeat ${lease.heartbeatAt}`
-  if (lease.state === 'alive') return [ok('lock', `${who} is under way, ${beat}`)]
-  const message = `${who} ${lease.state === 'dead' ? 'was killed' : `is silent, ${beat}`}`
+  if (lease.state === 'alive') return [ok('lock', `${owner} is under way, ${beat}`)]
+  const message = `${owner} ${lease.state === 'dead' ? 'was killed' : `is silent, ${beat}`}`
   return [warning('lock', message, 'Nothing needs to be done: the next run takes over.')]
 }
 
@@ -131,32 +131,33 @@ const OPEN_TO_ALL: ReadonlySet<string> = new Set(['.gitignore', 'seeds'])
  */
 export async function checkPermissions(dataFolder: string, umask: number): Promise<Finding[]> {
   if (process.platform === 'win32') return []
-  const wide = await tooOpen(dataFolder, dataFolder, umask)
-  if (wide.length === 0) return [ok('permissions', `only ${who(umask)} can read the data folder`)]
+  const exposed = await exposedPaths(dataFolder, dataFolder, umask)
+  if (exposed.length === 0)
+    return [ok('permissions', `only ${usersOf(umask)} can read the data folder`)]
   return [
     warning(
       'permissions',
-      `users other than ${who(umask)} can access ${someOf(wide, LISTED)}`,
+      `users other than ${usersOf(umask)} can access ${someOf(exposed, LISTED)}`,
       `To fix this: chmod -R ${closing(umask)} '${dataFolder.replaceAll("'", `'\\''`)}'. To let a group read the files, set AGENT_WAREHOUSE_UMASK=027, or umask: 027 in the configuration.`,
     ),
   ]
 }
 
 /** Ignores files that disappear meanwhile, because a run may be under way. */
-async function tooOpen(dataFolder: string, path: string, umask: number): Promise<string[]> {
+async function exposedPaths(dataFolder: string, path: string, umask: number): Promise<string[]> {
   const status = await orIfMissing(lstat(path), undefined)
   const name = relative(dataFolder, path)
   if (status === undefined || status.isSymbolicLink() || OPEN_TO_ALL.has(name)) return []
   const mode = status.mode & 0o777
-  const isWide = (mode & umask) !== 0
-  const wide = isWide ? [`${name || dataFolder} (${mode.toString(8).padStart(3, '0')})`] : []
+  const isExposed = (mode & umask) !== 0
+  const exposed = isExposed ? [`${name || dataFolder} (${mode.toString(8).padStart(3, '0')})`] : []
   for (const entry of status.isDirectory() ? await listIfThere(path) : []) {
-    wide.push(...(await tooOpen(dataFolder, join(path, entry.name), umask)))
+    exposed.push(...(await exposedPaths(dataFolder, join(path, entry.name), umask)))
   }
-  return wide
+  return exposed
 }
 
-function who(umask: number): string {
+function usersOf(umask: number): string {
   return (umask & 0o070) === 0o070 ? 'its owner' : 'its owner and group'
 }
 

@@ -94,11 +94,11 @@ export async function startEmulator(options: EmulatorOptions) {
   const close = async (): Promise<void> => {
     await Promise.all(servers.map(stop))
   }
-  const serve = async (asked: Host, name: string, port = 0): Promise<string> => {
+  const serve = async (host: Host, name: string, port = 0): Promise<string> => {
     const answer = getRequestListener((request) => {
       const named = organisationOf(request.headers.get('authorization'))
       const organisation = named >= 1 && named <= organisations ? named : 1
-      return platformOf(organisation).app.fetch(request, { host: asked, organisation })
+      return platformOf(organisation).app.fetch(request, { host, organisation })
     })
     const server = createServer((request, response) => void answer(request, response))
     const taken = await listen(server, checkWhole(name, port, 0, 65_535))

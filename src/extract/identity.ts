@@ -187,25 +187,25 @@ export function platformClock(
   now: number,
   lastDay: Day | undefined,
 ): PlatformClock {
-  const there = served ?? now
-  const said = saidOf(served)
+  const platformTime = served ?? now
+  const statement = statementOf(served)
   const refuse = (why: string, otherwise = WRONG_DATE): ClockError =>
-    new ClockError(`this machine's clock says ${timeOf(now)}, ${said}: ${why}`, {
+    new ClockError(`this machine's clock says ${timeOf(now)}, ${statement}: ${why}`, {
       hint: `Nothing else was requested. Synchronise this machine’s clock. If it is correct, ${otherwise}.`,
     })
-  if (Number.isNaN(there)) throw refuse('it is unknown which days are over there')
-  if (lastDay !== undefined && there < startOf(lastDay)) {
+  if (Number.isNaN(platformTime)) throw refuse('it is unknown which days are over there')
+  if (lastDay !== undefined && platformTime < startOf(lastDay)) {
     const why = `that is before ${lastDay}, the day before that of an earlier run (state/organisations.json)`
     throw refuse(why, served === null ? WAS_AHEAD : `${WRONG_DATE}, or ${WAS_AHEAD}`)
   }
-  if (there < startOf(HISTORY_START))
+  if (platformTime < startOf(HISTORY_START))
     throw refuse(`that is before ${HISTORY_START}, the first day of the history`)
-  if (there - now > FARTHEST_AHEAD_MS) throw refuse('the platform is more than a day ahead')
-  const skewMs = Math.abs(there - now) < PRECISION_MS ? 0 : there - now
-  return { skewMs, today: dayOf(there) }
+  if (platformTime - now > FARTHEST_AHEAD_MS) throw refuse('the platform is more than a day ahead')
+  const skewMs = Math.abs(platformTime - now) < PRECISION_MS ? 0 : platformTime - now
+  return { skewMs, today: dayOf(platformTime) }
 }
 
-function saidOf(served: number | null): string {
+function statementOf(served: number | null): string {
   if (served === null) return 'the platform sent no Date'
   if (Number.isNaN(served)) return 'the platform sends a Date that is not a valid date'
   return `the platform says ${timeOf(served)}`

@@ -190,7 +190,7 @@ async function contentsOfTask(
   const paths = all.map((raw) => versionPath(dataFolder, orgId, raw))
   const contents = await contentsOf(database, rowsSql(paths))
   const found = metadata.parse(await database.rows(`from ${metadataSql(paths)}`))
-  const said = grouped(found, ({ file_name: path }) => path)
+  const metadataOf = grouped(found, ({ file_name: path }) => path)
   let next = 0
   const placed = []
   for (const raw of all) {
@@ -203,7 +203,7 @@ async function contentsOfTask(
       rows,
       bytes: await bytesOfVersion(path),
       sha256: await sha256AsLanded(path),
-      said: Object.fromEntries((said.get(path) ?? []).map(({ key, value }) => [key, value])),
+      said: Object.fromEntries((metadataOf.get(path) ?? []).map(({ key, value }) => [key, value])),
     }
     next += rows
     placed.push({ path, version })
@@ -287,8 +287,8 @@ function isManifestAlone(path: string): boolean {
 async function restoreManifest(path: string): Promise<readonly MergedVersion[]> {
   const sql = fill(statement('raw/merged_metadata'), { file: literal(path) })
   await using database = await Database.open(':memory:', processLimits().verificationOfOne)
-  const [said] = await database.rows(sql).catch(() => [])
-  const json = said?.['versions']
+  const [row] = await database.rows(sql).catch(() => [])
+  const json = row?.['versions']
   if (typeof json !== 'string') return []
   const versions = mergedVersions.parse(JSON.parse(json))
   await writeManifest(path, { sha256: await sha256OfMerged(path), versions, replaces: [] })

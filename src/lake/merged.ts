@@ -205,14 +205,14 @@ export function mergedRowsSql(file: string, placed: readonly Placed[]): string {
  */
 export function metadataSql(paths: readonly string[]): string {
   const { loose, merged } = sorted(paths)
-  const said = [...merged.values()].flat().map(({ path, version }) => {
+  const versions = [...merged.values()].flat().map(({ path, version }) => {
     return { file_name: path, said: Object.entries(version.said) }
   })
   return union([
     ...(loose.length === 0 ? [] : [fill(statement('raw/metadata'), { files: listLiteral(loose) })]),
-    ...(said.length === 0
+    ...(versions.length === 0
       ? []
-      : [fill(statement('raw/metadata_in_manifest'), { said: literal(JSON.stringify(said)) })]),
+      : [fill(statement('raw/metadata_in_manifest'), { said: literal(JSON.stringify(versions)) })]),
   ])
 }
 

@@ -153,8 +153,8 @@ export function distrustOf(
   }
   const isShared = (mode & GROUP_WRITES) !== 0 && gid !== uid
   if (!isShared && (mode & OTHERS_WRITE) === 0) return undefined
-  const who = (mode & OTHERS_WRITE) === 0 ? 'its group' : 'every user of this machine'
-  return { why: `can be changed by ${who}`, fix: `chmod go-w ${path}` }
+  const writers = (mode & OTHERS_WRITE) === 0 ? 'its group' : 'every user of this machine'
+  return { why: `can be changed by ${writers}`, fix: `chmod go-w ${path}` }
 }
 
 export const OWNER_ONLY = 0o077

@@ -132,10 +132,10 @@ const LINES: Handlers<[], string | undefined> = {
 function planLine({ orgId, requests, days, reasons }: EventOf<'plan.made'>): string {
   const due = Object.entries(days).filter(([, count]) => count > 0)
   if (due.length === 0) return `plan for ${orgId}: no analytics days are due`
-  const asked = due.map(([resource, count]) => `${resource} ${digits(count)}`).join(', ')
+  const dueDays = due.map(([resource, count]) => `${resource} ${digits(count)}`).join(', ')
   const why = Object.entries(reasons).filter(([, count]) => count > 0)
   const whyText = why.map(([name, count]) => `${digits(count)} ${name}`).join(', ')
-  return `plan for ${orgId}: at least ${counted(requests, 'request')}; days due: ${asked} (${whyText})`
+  return `plan for ${orgId}: at least ${counted(requests, 'request')}; days due: ${dueDays} (${whyText})`
 }
 
 function skewOf(seconds: number): string {

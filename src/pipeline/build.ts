@@ -284,8 +284,8 @@ const FLEET = 100
 /** @throws UsageError where only some models are asked of Spark. */
 function refusePart({ select, exclude, retry }: ModelChoice): void {
   if (select === undefined && exclude === undefined && retry !== true) return
-  const asked = retry === true ? '--retry' : select === undefined ? '--exclude' : '--select'
-  throw new UsageError(`${asked}: Spark builds all models`, {
+  const option = retry === true ? '--retry' : select === undefined ? '--exclude' : '--select'
+  throw new UsageError(`${option}: Spark builds all models`, {
     hint: 'Leave it out, or build these models with --engine duckdb.',
   })
 }

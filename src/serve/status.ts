@@ -43,8 +43,8 @@ export async function readStatus(
   const known = await readOrganisations(dataFolder)
   const withLedger = await knownOrganisations(dataFolder)
   const inFolder = new Set([...withLedger, ...(await organisationsInLake(dataFolder))])
-  const asked = names?.map((name) => known.get(name)?.orgId ?? name)
-  const all = [...inFolder].filter((orgId) => asked?.includes(orgId) ?? true).sort()
+  const requested = names?.map((name) => known.get(name)?.orgId ?? name)
+  const all = [...inFolder].filter((orgId) => requested?.includes(orgId) ?? true).sort()
   // an organisation whose name was changed, and perhaps back, has the name of its last run
   const byDay = [...known].toSorted(([, a], [, b]) => a.lastDay.localeCompare(b.lastDay))
   const nameOf = new Map(byDay.map(([name, { orgId }]) => [orgId, name]))

@@ -18,14 +18,14 @@ const MAX_TEXT = 2_000
 
 /** Reads a Problem body. Every field is null for any other body, such as an HTML page of a proxy. */
 function problemOf({ headers }: HttpHead, body: string): Problem {
-  const said = jsonObject(body)
-  const status = fieldOf(said, 'status')
-  const metadata = fieldOf(said, 'metadata')
+  const parsed = jsonObject(body)
+  const status = fieldOf(parsed, 'status')
+  const metadata = fieldOf(parsed, 'metadata')
   return {
-    title: textOf(fieldOf(said, 'title')),
-    detail: textOf(fieldOf(said, 'detail')),
+    title: textOf(fieldOf(parsed, 'title')),
+    detail: textOf(fieldOf(parsed, 'detail')),
     status: typeof status === 'number' ? status : null,
-    requestId: textOf(fieldOf(said, 'requestId')) ?? headers['x-request-id'] ?? null,
+    requestId: textOf(fieldOf(parsed, 'requestId')) ?? headers['x-request-id'] ?? null,
     metadata: isObject(metadata) ? metadata : null,
   }
 }
@@ -34,9 +34,9 @@ function problemOf({ headers }: HttpHead, body: string): Problem {
 export function failureOf(method: string, path: string, head: HttpHead, body: string): Error {
   const problem = problemOf(head, body)
   const { status } = head
-  const said = wordsOf(path, problem) || usualWords(status)
+  const text = wordsOf(path, problem) || usualWords(status)
   const id = problem.requestId === null ? '' : ` (request ${problem.requestId})`
-  const message = `${method} ${path}: ${status} ${said}${id}`
+  const message = `${method} ${path}: ${status} ${text}${id}`
   if (status !== 401 && status !== 403) return new ApiError(message, status, problem)
   return new RefusedError(message, status, problem, { hint: hintOf(status, path) })
 }
@@ -63,8 +63,8 @@ function hintOf(status: number, path: string): string {
  */
 function wordsOf(path: string, { title, detail }: Problem): string {
   if (path.startsWith('/api/v0/organization/enterprise-controls/')) return ''
-  const said = [title, detail].filter((text) => text !== null).join(': ')
-  return withoutSecrets(withoutCursorOf(path, said), () => '[redacted]').replaceAll(
+  const text = [title, detail].filter((part) => part !== null).join(': ')
+  return withoutSecrets(withoutCursorOf(path, text), () => '[redacted]').replaceAll(
     E_MAIL,
     '[e-mail address]',
   )

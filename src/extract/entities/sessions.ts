@@ -97,7 +97,7 @@ class IdRequests {
   readonly #errors: Error[] = []
   /** Each id that was not served, and why. */
   readonly #missed = new Map<string, Error>()
-  #asked = 0
+  #requested = 0
   #left = 0
   #failuresInARow = 0
 
@@ -115,7 +115,7 @@ class IdRequests {
    * the children of the sessions received.
    */
   async sendAll(candidates: readonly Candidate[]): Promise<Candidate[]> {
-    const room = MOST_A_NIGHT - this.#asked
+    const room = MOST_A_NIGHT - this.#requested
     this.#left += Math.max(0, candidates.length - room)
     const { client, concurrency } = this.#context
     const children: Candidate[] = []
@@ -124,7 +124,7 @@ class IdRequests {
         this.#left += 1
         return
       }
-      this.#asked += 1
+      this.#requested += 1
       const { sessionId, messageId, computerId } = candidate
       try {
         if (messageId === undefined) {
@@ -155,7 +155,7 @@ class IdRequests {
     if (!isDeepStrictEqual(this.#unknown, this.#before))
       await unknownFile.write(dataFolder, orgId, this.#unknown)
     this.#report()
-    if (this.#asked === 0) return null
+    if (this.#requested === 0) return null
     const isServed = this.#answers.rows.length > 0
     const refusal = this.#refusals().at(-1)
     if (refusal !== undefined && !isServed && !recorder.hasLanded(this.#resource)) throw refusal

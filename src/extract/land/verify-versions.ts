@@ -195,8 +195,8 @@ async function verify(
   const isOfRows = isVersionOf(raw.file, digestOf(rows, found.lanes))
   const fetchedAt = Date.parse(found.fetched_at ?? '')
   if (digest === null || Number.isNaN(fetchedAt)) {
-    const said = [org_id, resource, activity_date, digest, found.fetched_at]
-    const isStray = !isOfRows && said.every((each) => each === null)
+    const metadata = [org_id, resource, activity_date, digest, found.fetched_at]
+    const isStray = !isOfRows && metadata.every((each) => each === null)
     return { reason: 'it does not say what it holds', isStray }
   }
   const isInPlace = org_id === orgId && resource === raw.resource && activity_date === raw.day

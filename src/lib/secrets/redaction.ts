@@ -103,29 +103,29 @@ function redacted(text: string, root: Place, mark: Mark): string {
   let isName = false
   for (let found = tokens.exec(text); found !== null; found = tokens.exec(text)) {
     const at = found.index
-    const sign = text.charAt(at)
-    if (sign === '"') tokens.lastIndex = stringEnd(text, at + 1)
+    const character = text.charAt(at)
+    if (character === '"') tokens.lastIndex = stringEnd(text, at + 1)
     const token = text.slice(at, tokens.lastIndex)
     const container = open.at(-1)
     let clean: string | undefined
-    if (sign === '"') {
+    if (character === '"') {
       const value = String(JSON.parse(token))
-      const said =
+      const redacted =
         isName && container ? nameIn(container.place, value, mark) : stringAt(place, value, mark)
-      if (said !== value) clean = said
+      if (redacted !== value) clean = redacted
       if (isName && container) place = fieldOf(container.place, value)
       isName = false
-    } else if (sign === '{' || sign === '[') {
-      isName = sign === '{'
+    } else if (character === '{' || character === '[') {
+      isName = character === '{'
       open.push({ place, isArray: !isName })
       if (!isName) place = elementOf(place)
-    } else if (sign === '}' || sign === ']') {
+    } else if (character === '}' || character === ']') {
       isName = false
       open.pop()
-    } else if (sign === ',') {
+    } else if (character === ',') {
       isName = container?.isArray === false
       if (container?.isArray === true) place = elementOf(container.place)
-    } else if (/[-\d]/.test(sign) && isSecretNumber(place)) clean = mark(token)
+    } else if (/[-\d]/.test(character) && isSecretNumber(place)) clean = mark(token)
     if (clean === undefined) continue
     pieces.push(text.slice(copied, at), JSON.stringify(clean))
     copied = at + token.length

@@ -141,9 +141,9 @@ async function compareColumns(context: BuildContext, node: ModelNode): Promise<T
     })
   }
   const described = new Set(node.columns.map((column) => column.name))
-  const bare = table.columns.find((name) => !described.has(name))
-  if (bare === undefined) return table
-  throw new ProjectError(node.place, `column '${bare}' of '${node.name}' is not described`, {
+  const undescribed = table.columns.find((name) => !described.has(name))
+  if (undescribed === undefined) return table
+  throw new ProjectError(node.place, `column '${undescribed}' of '${node.name}' is not described`, {
     hint: `Describe it, or remove it from ${node.file}.`,
   })
 }

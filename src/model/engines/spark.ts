@@ -238,8 +238,8 @@ function loader(
     /** Why Spark ended early. */
     stopped: () => stopped,
 
-    take: (said: unknown): void => {
-      const line = lines.parse(said)
+    take: (value: unknown): void => {
+      const line = lines.parse(value)
       if (line.kind === 'stopped') stopped = sparkStopped(line.reason, master)
       else if (line.kind === 'check') {
         for (const [check, count] of countsOf(line, job)) counted.set(check, count)

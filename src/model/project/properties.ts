@@ -195,10 +195,10 @@ function refuseUntyped(
   placeOf: (name: string) => Place,
 ): void {
   for (const name of Object.keys(types)) refuseUnknown([name], columns, placeOf(name))
-  const bare = columns.find(({ name }) => types[name] === undefined)
-  if (bare === undefined) return
-  throw new ProjectError(bare.place, `column '${bare.name}' has no type`, {
-    hint: `Write it under config.column_types of the seed: ${bare.name}: varchar.`,
+  const untyped = columns.find(({ name }) => types[name] === undefined)
+  if (untyped === undefined) return
+  throw new ProjectError(untyped.place, `column '${untyped.name}' has no type`, {
+    hint: `Write it under config.column_types of the seed: ${untyped.name}: varchar.`,
   })
 }
 

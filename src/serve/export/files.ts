@@ -121,8 +121,8 @@ function selectOf(
   })
   const select = `select *${replaced.length === 0 ? '' : ` replace (${replaced.join(', ')})`} from ${relation}`
   if (table.name !== 'columns') return select
-  const there = tables.map(({ schema, name }) => `(${literal(schema)}, ${literal(name)})`)
-  return `${select} where (table_schema, table_name) in (${there.join(', ')})`
+  const exported = tables.map(({ schema, name }) => `(${literal(schema)}, ${literal(name)})`)
+  return `${select} where (table_schema, table_name) in (${exported.join(', ')})`
 }
 
 function commentsOf(table: CatalogueTable): string {

@@ -46,13 +46,13 @@ async function read(database: Database, request: ReportRequest): Promise<ReportD
   const { withPeople, version } = request
   const all = await database.rows('select org_id from main.mart_data_health order by org_id')
   const known = new Set(all.map(idOf))
-  const asked = splitNames(request.organisations, known)
-  const unknown = asked.find((name) => !known.has(name))
+  const requested = splitNames(request.organisations, known)
+  const unknown = requested.find((name) => !known.has(name))
   if (unknown !== undefined) {
     const hint = suggestion(unknown, known)
     throw new UsageError(`the warehouse has no organisation '${unknown}'`, { hint })
   }
-  const names = JSON.stringify(asked)
+  const names = JSON.stringify(requested)
   await database.rows(statement('report/chosen'), { names, names_people: withPeople })
   const ranges = JSON.stringify(RANGES.map(([days]) => days))
   await database.rows(statement('report/ranges'), { ranges })

@@ -51,11 +51,11 @@ export async function chooseSample(
   const { organisations, within = {} } = choice
   const all = await publishedIntervals(warehousePath(dataFolder))
   const known = await readOrganisations(dataFolder)
-  const asked = organisations?.flatMap((name) => known.get(name) ?? [])
-  const named = asked?.map(({ orgId }) => orgId)
+  const selected = organisations?.flatMap((name) => known.get(name) ?? [])
+  const named = selected?.map(({ orgId }) => orgId)
   const published = new Map([...all].filter(([orgId]) => named?.includes(orgId) ?? true))
   const orgIds = named ?? (await knownOrganisations(dataFolder))
-  const skews = (asked ?? [...known.values()]).map(({ skewMs }) => skewMs)
+  const skews = (selected ?? [...known.values()]).map(({ skewMs }) => skewMs)
   const yesterday = addDays(dayOf(now() + (skews.length === 0 ? 0 : Math.max(...skews))), -1)
   const { first = HISTORY_START, last } = within
   const history = eachDay({
@@ -89,8 +89,8 @@ function daysOf(
   if (count === undefined) return history
   const intervals = [...published.values()].flatMap((own) => [...own].map((key) => key.split('/')))
   const known = new Set(intervals.map(([name = '', day]) => (isAnalytics(name) ? day : undefined)))
-  const there = history.filter((day) => known.has(day))
-  return sampleDays(there.length === 0 ? history : there, count, random)
+  const inWarehouse = history.filter((day) => known.has(day))
+  return sampleDays(inWarehouse.length === 0 ? history : inWarehouse, count, random)
 }
 
 /**
