@@ -145,7 +145,7 @@ function whatDiffers({ differences, files }: Verification): string {
   const number = (kind: Difference['kind']): number =>
     differences.filter((difference) => difference.kind === kind).length
   const parts: readonly (readonly [number, string, string])[] = [
-    [number('value'), 'value', 'other than on the platform'],
+    [number('value'), 'value', 'different on the platform'],
     [number('missing'), 'row', 'missing in the warehouse'],
     [number('extra'), 'row', 'that the platform does not serve'],
     [files.damaged.length, 'raw file', 'damaged'],

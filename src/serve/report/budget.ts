@@ -86,7 +86,7 @@ export const bridge = defineChart({
   id: 'bridge',
   about:
     'Why the credits of a month differ from those of the month before. The axis does not begin at zero',
-  how: 'The last whole month and the one before it, on the days that are known in both. For people with credits in both: volume is the change of tokens at last month’s credits a token, choice of models is the change because other models were used, and credits per token is what is left, with discounts for cached tokens. “Not attributed” is what no user, model or token accounts for. A step of fewer than five people is combined with the next.',
+  how: 'The last whole month and the one before it, on the days that are known in both. For people with credits in both: volume is the change of tokens at last month’s credits per token, choice of models is the change because other models were used, and credits per token is what is left, with discounts for cached tokens. “Not attributed” is what no user, model or token accounts for. A step of fewer than five people is combined with the next.',
   columns: {
     step: 'Step',
     change: 'Change',

@@ -20,7 +20,7 @@ const FIGURES: readonly Figure[] = [
     (period) => period.billable_tokens,
   ],
   [
-    'Credits a person',
+    'Credits per person',
     { how: 'All credits of the period divided by its active people.' },
     ['tokens', 'billable_tokens', 'users'],
     (period) => ratio(period.billable_tokens, period.active_users),

@@ -83,7 +83,7 @@ export const teamSpend = defineChart({
     team: 'Team',
     billable_tokens: 'Credits',
     active_users: 'Active people',
-    credits_per_user: 'Credits a person',
+    credits_per_user: 'Credits per person',
     compared: 'Credits, compared period',
   },
   empty: 'No team had five active people',
