@@ -24,8 +24,8 @@ export interface PlatformClientOptions extends Pick<
    */
   readonly deadline?: number | undefined
   /**
-   * When it aborts, no request begins and those under way end. Calls throw its reason; a change
-   * that was under way throws an UnknownOutcomeError.
+   * When it aborts, no request begins and those in progress end. Calls throw its reason; a change
+   * that was in progress throws an UnknownOutcomeError.
    */
   readonly signal?: AbortSignal | undefined
 }
@@ -36,7 +36,7 @@ export interface PlatformClientOptions extends Pick<
  */
 export class PlatformClient extends ApiClient {
   /**
-   * Closes the connections when requests under way are answered, so that a script can end.
+   * Closes the connections when requests in progress are answered, so that a script can end.
    * Calls that wait, and later ones, throw an AppError at once. May be called again.
    */
   readonly close: () => Promise<void>

@@ -63,10 +63,10 @@ async function room(folder: string, warehouse: string): Promise<Finding> {
 
 export async function checkLock(dataFolder: string, now: number): Promise<Finding[]> {
   const lease = await leaseStatus(dataFolder, now)
-  if (lease === undefined) return [ok('lock', 'no run is under way')]
+  if (lease === undefined) return [ok('lock', 'no run is in progress')]
   const owner = describeOwner(lease, now)
   const beat = `last heartbeat ${lease.heartbeatAt}`
-  if (lease.state === 'alive') return [ok('lock', `${owner} is under way, ${beat}`)]
+  if (lease.state === 'alive') return [ok('lock', `${owner} is in progress, ${beat}`)]
   const message = `${owner} ${lease.state === 'dead' ? 'was killed' : `is silent, ${beat}`}`
   return [warning('lock', message, 'Nothing needs to be done: the next run takes over.')]
 }
@@ -143,7 +143,7 @@ export async function checkPermissions(dataFolder: string, umask: number): Promi
   ]
 }
 
-/** Ignores files that disappear meanwhile, because a run may be under way. */
+/** Ignores files that disappear meanwhile, because a run may be in progress. */
 async function exposedPaths(dataFolder: string, path: string, umask: number): Promise<string[]> {
   const status = await orIfMissing(lstat(path), undefined)
   const name = relative(dataFolder, path)

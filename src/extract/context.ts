@@ -33,7 +33,7 @@ export interface LandingContext extends WritableLake {
 /** What every task of one organisation's plan works with. */
 export interface FetchContext extends LandingContext {
   readonly client: ApiClient
-  /** Requests under way at once; the governor bounds them further. */
+  /** Concurrent requests; the governor bounds them further. */
   readonly concurrency: number
   readonly breaker: Breaker
   readonly windowSizes: WindowSizes

@@ -58,7 +58,7 @@ interface OrganisationOptions {
   /** The organisation's name in the configuration. */
   readonly organisation: string
   readonly runId: string
-  /** Tasks under way at once; the governor bounds the requests. */
+  /** Concurrent tasks; the governor bounds the requests. */
   readonly concurrency: number
   readonly selection: DaySelection
   /** Entity resources to request; absent: none. */

@@ -64,6 +64,6 @@ export interface World {
   readonly emit: (event: RunEvent) => void
   /** Aborts on SIGINT, SIGTERM and SIGHUP: no more requests are sent; running ones may finish. */
   readonly signal: AbortSignal
-  /** Aborts some time after `signal`, or at a second one: requests under way end too. */
+  /** Aborts some time after `signal`, or at a second one: requests in progress end too. */
   readonly hangUp: AbortSignal
 }

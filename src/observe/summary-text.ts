@@ -179,7 +179,7 @@ export function verdictOf(summary: Summary): string {
   switch (status) {
     case 'killed':
     case 'running':
-      return `Under way: ${digits(totals.asked - totals.left)} of ${counted(totals.asked, 'interval')} done.`
+      return `In progress: ${digits(totals.asked - totals.left)} of ${counted(totals.asked, 'interval')} done.`
     case 'complete':
       return `Complete: ${whatWasDone(summary)}.`
     case 'partial':

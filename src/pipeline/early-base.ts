@@ -60,7 +60,7 @@ export class EarlyBase implements SyncListeners, AsyncDisposable {
     this.#bases.set(orgId, this.#orWarn(orgId, this.#write(orgId, ledger)))
   }
 
-  /** Resolves when nothing is under way any more; base cannot be made with it after that. */
+  /** Resolves when nothing is in progress any more; base cannot be made with it after that. */
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#bases.values())
     await this.#queue.onIdle() // also those that base() has handed over

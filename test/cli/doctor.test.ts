@@ -27,7 +27,7 @@ describe('doctor', () => {
     const lines = out.split('\n').slice(0, -1)
     for (const line of lines) expect(line).toMatch(/^(ok|warning) {2,}\S/)
     expect(out).toMatch(
-      /^ok +lock +run run-1 \(process \d+ on .*\) is under way, last heartbeat \S+$/m,
+      /^ok +lock +run run-1 \(process \d+ on .*\) is in progress, last heartbeat \S+$/m,
     )
   })
 

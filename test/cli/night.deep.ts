@@ -164,5 +164,5 @@ async function untilRunning(environment: Record<string, string>): Promise<Outcom
     const status = await execute(['status'], environment)
     if (/^running/m.test(status.out)) return status
   }
-  throw new Error('no run is under way')
+  throw new Error('no run is in progress')
 }

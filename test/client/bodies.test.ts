@@ -131,7 +131,7 @@ describe('a compressed body', () => {
   )
 })
 
-describe('a request under way at the deadline', () => {
+describe('a request in progress at the deadline', () => {
   const drip = (write: () => unknown): void => {
     const timer = setInterval(write, 20)
     onTestFinished(() => {

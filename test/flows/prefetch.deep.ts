@@ -61,7 +61,7 @@ const isUsersWritten = (event: RunEvent): boolean =>
 const warningsOf = (events: readonly RunEvent[]): string[] =>
   events.flatMap((event) => (event.type === 'warning' ? [event.message] : []))
 
-it('base of the new day is written while rechecks of old days are still under way', async () => {
+it('base of the new day is written while rechecks of old days are still in progress', async () => {
   let tellWritten = (): void => undefined
   const written = new Promise<void>((resolve) => {
     tellWritten = resolve

@@ -164,7 +164,7 @@ describe('the verdict', () => {
     ],
     ['failed', 'Failed: boom', [ended(1, 'boom')]],
     ['failed', 'Failed: an unexpected error ended the run', [ended(99)]],
-    ['running', 'Under way: 2 of 5 intervals done.', [planned({ users: 5 }), ...landed(2)]],
+    ['running', 'In progress: 2 of 5 intervals done.', [planned({ users: 5 }), ...landed(2)]],
   ])('%s: %s', (status, verdict, events) => {
     const summary = summaryOf([started, ...events])
     expect(summary.record.status).toBe(status)

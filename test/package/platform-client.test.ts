@@ -166,7 +166,7 @@ describe('the client that the package exports', () => {
     await client.close()
   })
 
-  it('answers requests under way after close, and fails others at once', async () => {
+  it('answers requests in progress after close, and fails others at once', async () => {
     const answers: (() => void)[] = []
     const { url } = await testServer((_, response) => {
       answers.push(() => {

@@ -22,7 +22,7 @@ export function command(
   return startCommand(args, environment, cwd).outcome
 }
 
-/** A command under way. */
+/** A command in progress. */
 export interface Running {
   readonly kill: (signal: NodeJS.Signals) => void
   /** Resolves once its output contains the text. */

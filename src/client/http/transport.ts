@@ -104,7 +104,7 @@ export class Transport {
    * @throws RefusedError (401, 403), ApiError, TransportError, BodyTooLargeError,
    *   BodyError, and DeferredError if a wait would outlast the run. After
    *   `world.signal`, no request begins and none is retried; the answer of one that is
-   *   under way is awaited and used.
+   *   in progress is awaited and used.
    */
   async stream<T>(call: Call, read: AnswerReader<T>): Promise<T> {
     const budget = new RetryBudget()
