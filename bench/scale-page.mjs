@@ -106,7 +106,10 @@ function axisText(measured, { name, at }) {
     const value = exponent(measured, name, key, 'cpuSeconds')
     return value === null ? [] : [`${title.toLowerCase()} ${value.toFixed(2)}`]
   })
-  const grows = power.length === 0 ? '' : `Growth of CPU seconds, as an exponent of the size: ${power.join(', ')}.`
+  const grows =
+    power.length === 0
+      ? ''
+      : `Growth of CPU seconds, as an exponent of the size: ${power.join(', ')}.`
   return [`### By ${name}`, `With ${rest.join(' and ')}.`, table(head, rows), grows].join('\n\n')
 }
 
