@@ -7,6 +7,7 @@ import { AppError } from '../lib/errors.ts'
 import { Database, listLiteral, literal } from '../lib/duckdb.ts'
 import { codeOf, confirmLease, putInPlace, syncedSums, withTemporary } from '../lib/files.ts'
 import { grouped, packed } from '../lib/grouped.ts'
+import { isJson } from '../lib/json.ts'
 import { processLimits } from '../lib/machine.ts'
 import { fill, statement } from '../lib/package.ts'
 import { rawOf, resourcesInLake, versionPath, type RawFile } from './layout.ts'
@@ -289,8 +290,9 @@ async function restoreManifest(path: string): Promise<readonly MergedVersion[]> 
   await using database = await Database.open(':memory:', processLimits().verificationOfOne)
   const [row] = await database.rows(sql).catch(() => [])
   const json = row?.['versions']
-  if (typeof json !== 'string') return []
-  const versions = mergedVersions.parse(JSON.parse(json))
+  if (typeof json !== 'string' || !isJson(json)) return []
+  const { data: versions } = mergedVersions.safeParse(JSON.parse(json))
+  if (versions === undefined) return []
   await writeManifest(path, { sha256: await sha256OfMerged(path), versions, replaces: [] })
   return versions
 }

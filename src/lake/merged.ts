@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
@@ -38,6 +39,16 @@ const manifest = z.object({
 })
 
 type Manifest = Readonly<z.infer<typeof manifest>>
+
+/** Manifests of earlier releases have no checksum. */
+const manifestFile = manifest.extend({
+  /** SHA-256 of the rest: a wrong range of rows would be read as another version. */
+  checksum: z.exactOptional(z.string()),
+})
+
+function checksumOf(content: Manifest): string {
+  return createHash('sha256').update(JSON.stringify(content)).digest('hex')
+}
 
 /** A file that holds several versions of one resource and month. */
 export interface MergedFile extends Manifest {
@@ -100,7 +111,8 @@ function readManifest(path: string): Manifest | undefined {
     const seen = stateOf(path)
     const known = manifests.get(path)
     if (known?.seen === seen) return known.content
-    const content = manifest.parse(JSON.parse(readFileSync(path, 'utf8')))
+    const { checksum, ...content } = manifestFile.parse(JSON.parse(readFileSync(path, 'utf8')))
+    if (checksum !== undefined && checksum !== checksumOf(content)) return undefined
     manifests.set(path, { seen, content })
     return content
   } catch (error) {
@@ -112,8 +124,9 @@ function readManifest(path: string): Manifest | undefined {
 
 /** @param path of the merged file. */
 export async function writeManifest(path: string, content: Manifest): Promise<void> {
-  const { sha256, versions, replaces } = content
-  await writeAtomic(manifestOf(path), `${JSON.stringify({ sha256, versions, replaces })}\n`)
+  const whole = manifest.parse(content) // the order of its keys is that of a reader
+  const text = JSON.stringify({ ...whole, checksum: checksumOf(whole) })
+  await writeAtomic(manifestOf(path), `${text}\n`)
 }
 
 export interface MergedPlace {

@@ -13,6 +13,8 @@ import { NO_ORGANISATION, type RawFile } from '../lake/layout.ts'
 import { knownOrganisations, type Ledger } from '../lake/ledger.ts'
 import { readOrganisations } from '../lake/organisations.ts'
 import { latestData, type PointInTime } from '../lake/point-in-time.ts'
+import type { DamagedFile } from '../lake/quarantine.ts'
+import { rawDays } from '../lake/raw-days.ts'
 import { ENTITY_RESOURCES } from '../lake/resources.ts'
 import { learnedLimits } from '../lake/state-file.ts'
 import { ApiClient, outOfTime } from '../client/index.ts'
@@ -21,7 +23,7 @@ import type { EntitySelection } from '../extract/entities/context.ts'
 import { landSpool } from '../extract/entities/hooks.ts'
 import { claimOrganisation, type Owners } from '../extract/identity.ts'
 import { LandingDatabase } from '../extract/land/raw-writer.ts'
-import { quarantineDamaged, damagedFiles } from '../extract/land/verify-versions.ts'
+import { damagedFiles, quarantineDamaged, verifyVersions } from '../extract/land/verify-versions.ts'
 import {
   emptyResult,
   failOrganisation,
@@ -213,7 +215,7 @@ export async function normalizeAll(
   await timed(context, 'normalize', async () => {
     const baseOf = async (orgId: string): Promise<BaseOf> => {
       const options = baseOptions(context, pointInTime, orgId)
-      const ledger = await pointInTime.ledgerOf(orgId)
+      const ledger = await ledgerThen(config.dataFolder, orgId, pointInTime)
       const findDamaged = async (files: readonly RawFile[]): Promise<readonly RawFile[]> => {
         if (pointInTime.asOf !== null) return refuseDamaged(config.dataFolder, orgId, files, ledger)
         const warn = warner(context.world, 'damage')
@@ -242,13 +244,39 @@ async function refuseDamaged(
   files: readonly RawFile[],
   ledger: Ledger,
 ): Promise<readonly RawFile[]> {
-  const [damaged] = await damagedFiles(dataFolder, orgId, files, ledger)
-  if (damaged === undefined) return []
+  refuse(orgId, await damagedFiles(dataFolder, orgId, files, ledger))
+  return []
+}
+
+/** @throws AppError that names the first of the damaged files. */
+function refuse(orgId: string, [damaged]: readonly DamagedFile[]): void {
+  if (damaged === undefined) return
   const { resource, day, file, reason } = damaged
   throw new AppError(
     `a build with --as-of needs a damaged file: ${resource} ${day} of ${orgId}: ${file}: ${reason}`,
     { hint: 'agent-warehouse rebuild moves damaged files to quarantine; then build again.' },
   )
+}
+
+/**
+ * The ledger, which for a point in time is read from the versions of that time.
+ *
+ * @throws AppError that names a version that cannot be read.
+ */
+async function ledgerThen(
+  dataFolder: string,
+  orgId: string,
+  { asOf, ledgerOf }: PointInTime,
+): Promise<Ledger> {
+  if (asOf === null) return ledgerOf(orgId)
+  try {
+    return await ledgerOf(orgId)
+  } catch (error) {
+    const days = await rawDays(dataFolder, orgId)
+    const files = days.flatMap(({ versions, ...day }) => versions.map((file) => ({ ...day, file })))
+    refuse(orgId, (await verifyVersions(dataFolder, orgId, files)).damaged)
+    throw error
+  }
 }
 
 /** Enough small organisations for a statement; their state is in memory. */

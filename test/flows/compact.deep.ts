@@ -259,6 +259,42 @@ it('a missing or broken manifest is written again', async () => {
   expect(await rawDays(merged, ORG)).toEqual(days)
 })
 
+it('a manifest with other ranges of rows than were written is written again', async () => {
+  const { merged } = await twoFolders()
+  const rows = await rowsOfVersions(merged, ORG)
+  const path = (await usersOfJanuary(merged)).replace('.parquet', '.json')
+  const changed = (await readFile(path, 'utf8')).replace(/"first":[1-9]\d*/, '"first":0')
+  await writeFile(path, changed)
+  await openLedger(merged, ORG, ignore)
+  expect(await readFile(path, 'utf8')).not.toBe(changed)
+  expect(await rowsOfVersions(merged, ORG)).toEqual(rows)
+})
+
+it('a merged file without a manifest, whose metadata cannot be read, goes to quarantine', async () => {
+  const { merged } = await twoFolders()
+  const path = await usersOfJanuary(merged)
+  const bytes = await readFile(path)
+  bytes[bytes.lastIndexOf('"rows":')] = 0x5b // `[` instead of a quotation mark
+  await writeFile(path, bytes)
+  await rm(path.replace('.parquet', '.json'))
+  const warnings: string[] = []
+  const { missing } = await openLedger(merged, ORG, (message) => warnings.push(message))
+  expect(warnings.join('\n')).toMatch(
+    /does not list the versions in it; it was moved to quarantine/,
+  )
+  expect(new Set(missing.map(({ resource }) => resource))).toEqual(new Set(['users']))
+})
+
+it('a build as of an earlier time names a version of that time that cannot be read', async () => {
+  const { plain } = await twoFolders()
+  const [first = ''] = (await versionsOfUsers(plain)) ?? []
+  const [path = ''] = (await rawFiles(plain)).filter((name) => name.endsWith(first))
+  await truncate(join(plain, 'lake', 'raw', path), 400)
+  const past = await dataAsOf(plain, [ORG], (NIGHTS[0] ?? 0) + 3_600_000)
+  const building = normalizeAndRead(contextOf(plain), past)
+  await expect(building).rejects.toThrow(`users ${RESTATED[0]} of ${ORG}: ${first}: it cannot be`)
+})
+
 /** The merged file with the days of users of January. */
 async function usersOfJanuary(data: string): Promise<string> {
   const [name = ''] = (await rawFiles(data)).filter((each) => /^users.*date=2026-01\//.test(each))
