@@ -17,6 +17,7 @@ import {
 } from '../lake/ledger.ts'
 import {
   intervalsWithoutFile,
+  intervalsWithoutHistory,
   quarantine,
   type DamagedFile,
   moveAside,
@@ -54,6 +55,7 @@ export async function openLedger(
   await tidyMergedFiles(dataFolder, orgId, warn)
   const ledger = await LedgerFile.open(dataFolder, orgId, warn)
   const { unknownFiles, gone, damaged, inLake } = await compare(ledger)
+  const lost = await reportLostHistory(ledger, inLake)
   for (const each of damaged) warn(await quarantine(dataFolder, orgId, each))
   if (gone.length > 0) await ledger.forget(gone)
   if (unknownFiles.length > 0) {
@@ -69,7 +71,22 @@ export async function openLedger(
       `files of ${orgId} are in the ledger but not in the lake: ${listedDays(missing)}; these days are missing again`,
     )
   }
-  return { ledger, missing, damaged: countVersions(damaged) }
+  return { ledger, missing, damaged: lost + countVersions(damaged) }
+}
+
+/**
+ * Warns once of earlier versions that are gone; the current ones are still there. Returns of how
+ * many days.
+ */
+async function reportLostHistory(ledger: LedgerFile, inLake: readonly RawDay[]): Promise<number> {
+  const { orgId } = ledger
+  const lost = intervalsWithoutHistory(ledger, inLake)
+  if (lost.length === 0) return 0
+  ledger.warn(
+    `earlier versions of ${orgId} are no longer in ${join('lake', 'raw')}: ${listedDays(lost)}; without a backup of them, build --as-of lacks these days at the time of those versions`,
+  )
+  await ledger.record(lost)
+  return lost.length
 }
 
 /**
@@ -143,7 +160,9 @@ export async function rebuildLedger(
 ): Promise<number> {
   await tidyMergedFiles(dataFolder, orgId, warn)
   const ledger = await LedgerFile.open(dataFolder, orgId, warn)
-  const { found, gone, damaged } = await readDays(await knownDays(ledger), ledger)
+  const days = await knownDays(ledger)
+  const lost = await reportLostHistory(ledger, days)
+  const { found, gone, damaged } = await readDays(days, ledger)
   for (const each of damaged) warn(await quarantine(dataFolder, orgId, each))
   await ledger.forget(gone)
   await ledger.record(
@@ -151,7 +170,7 @@ export async function rebuildLedger(
       return !isDeepStrictEqual(each, ledger.intervals.get(intervalKey(each.resource, each.day)))
     }),
   )
-  return countVersions(damaged)
+  return lost + countVersions(damaged)
 }
 
 function countVersions(damaged: readonly DamagedFile[]): number {

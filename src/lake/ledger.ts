@@ -146,11 +146,11 @@ export class LedgerFile {
   /** Opens the ledger; the caller holds the lock. Reports and removes unreadable lines. */
   static async open(dataFolder: string, orgId: string, warn: Warn): Promise<LedgerFile> {
     const journal = await readJournal(dataFolder, orgId)
-    const { path, intervals, forgotten, lines, isCutOff, damaged } = journal
+    const { path, lines, isCutOff, damaged } = journal
     if (damaged.length > 0) warn(damagedLines(path, damaged))
-    const isLong = lines > 10_000 && lines >= 4 * intervals.size
-    if (isLong || isCutOff || damaged.length > 0)
-      await writeAtomic(path, [...intervals.values(), ...forgotten.values()].map(lineOf).join(''))
+    const kept = linesOf(journal)
+    const isLong = lines > 10_000 && lines >= 4 * kept.length
+    if (isLong || isCutOff || damaged.length > 0) await writeAtomic(path, kept.join(''))
     return new LedgerFile(journal, warn)
   }
 
@@ -166,6 +166,11 @@ export class LedgerFile {
   /** Days that landed once and are missing now, with the version that is missing. */
   get forgotten(): ReadonlyMap<string, Forgotten> {
     return this.#journal.forgotten
+  }
+
+  /** The versions that were ever current, also those that are gone, by interval. */
+  get landed(): ReadonlyMap<string, readonly string[]> {
+    return this.#journal.landed
   }
 
   /** Records the state of intervals; durable when the promise resolves. */
@@ -216,7 +221,10 @@ export class LedgerFile {
 }
 
 /** What a ledger says of its days, whether it is open or was only read. */
-export type JournalState = Pick<LedgerFile, 'dataFolder' | 'orgId' | 'intervals' | 'forgotten'>
+export type JournalState = Pick<
+  LedgerFile,
+  'dataFolder' | 'orgId' | 'intervals' | 'forgotten' | 'landed'
+>
 
 /** The organisations with a ledger. Files with other names are ignored. */
 export async function knownOrganisations(dataFolder: string): Promise<string[]> {
@@ -231,6 +239,8 @@ export interface Journal {
   readonly intervals: Map<string, Interval>
   /** Days that landed once and are missing. */
   readonly forgotten: Map<string, Forgotten>
+  /** The versions that were ever current, also those that are gone. */
+  readonly landed: Map<string, readonly string[]>
   readonly lines: number
   /** Whether a crash cut off the last line. */
   readonly isCutOff: boolean
@@ -251,8 +261,7 @@ export async function readJournal(dataFolder: string, orgId: string): Promise<Jo
   const isGrown = last !== undefined && !last.isCutOff && text.startsWith(last.text)
   const folded = isGrown ? fold(text.slice(last.text.length), last) : fold(text)
   lastRead.set(path, { ...folded, text })
-  const [intervals, forgotten] = [new Map(folded.intervals), new Map(folded.forgotten)]
-  return { ...folded, dataFolder, orgId, path, intervals, forgotten }
+  return { ...folded, ...copyOf(folded), dataFolder, orgId, path }
 }
 
 /** The warning for invalid lines, which a crash alone does not explain. */
@@ -266,17 +275,27 @@ type Folded = Omit<Journal, 'dataFolder' | 'orgId' | 'path'>
 const NOTHING: Folded = {
   intervals: new Map(),
   forgotten: new Map(),
+  landed: new Map(),
   lines: 0,
   isCutOff: false,
   damaged: [],
 }
 
+type State = Pick<Journal, 'intervals' | 'forgotten' | 'landed'>
+
+function copyOf({ intervals, forgotten, landed }: State): State {
+  return {
+    intervals: new Map(intervals),
+    forgotten: new Map(forgotten),
+    landed: new Map(landed),
+  }
+}
+
 /** Applies a line: the last one of an interval wins. */
-function apply(
-  entry: Interval | Forgotten,
-  { intervals, forgotten }: Pick<Journal, 'intervals' | 'forgotten'>,
-) {
+function apply(entry: Interval | Forgotten, { intervals, forgotten, landed }: State): void {
   const key = intervalKey(entry.resource, entry.day)
+  const before = landed.get(key) ?? []
+  if (entry.file != null && !before.includes(entry.file)) landed.set(key, [...before, entry.file])
   if (entry.status === 'missing') {
     intervals.delete(key)
     if (entry.file !== undefined) forgotten.set(key, entry)
@@ -288,8 +307,7 @@ function apply(
 
 /** Applies the lines of a journal to the state before them. */
 function fold(journal: string, before: Folded = NOTHING): Folded {
-  const intervals = new Map(before.intervals)
-  const forgotten = new Map(before.forgotten)
+  const state = copyOf(before)
   const damaged: number[] = []
   const whole = journal.split('\n')
   const last = whole.pop() ?? ''
@@ -298,12 +316,23 @@ function fold(journal: string, before: Folded = NOTHING): Folded {
     if (text === '') continue
     const entry = journalLine.safeParse(jsonObject(text)).data
     if (entry === undefined) damaged.push(before.lines + index + 1)
-    else apply(entry, { intervals, forgotten })
+    else apply(entry, state)
   }
   const isCutOff = last !== ''
   const isTorn = isCutOff && damaged.at(-1) === lines + 1
   const reported = isTorn ? damaged.slice(0, -1) : damaged
-  return { intervals, forgotten, lines, isCutOff, damaged: [...before.damaged, ...reported] }
+  return { ...state, lines, isCutOff, damaged: [...before.damaged, ...reported] }
+}
+
+/** The lines of a journal with this state: the earlier versions of an interval come first. */
+function linesOf({ intervals, forgotten, landed }: State): string[] {
+  const now = [...intervals, ...forgotten]
+  const earlier = now.flatMap(([key, { resource, day, file }]) =>
+    (landed.get(key) ?? [])
+      .filter((each) => each !== file)
+      .map((each) => ({ resource, day, status: 'missing', file: each }) as const),
+  )
+  return [...earlier, ...now.map(([, entry]) => entry)].map(lineOf)
 }
 
 function lineOf(entry: Interval | Forgotten): string {

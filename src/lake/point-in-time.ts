@@ -75,7 +75,7 @@ interface LandedDay extends RawDay {
   /** Undefined while the day is missing. */
   readonly current: Interval | undefined
   /**
-   * Versions that are not in the lake, because they were damaged or gone. The current one does not
+   * Versions that are not in the lake, because they were damaged or are gone. The current one does not
    * count: it is verified when it is read.
    */
   readonly lost: ReadonlySet<string>
@@ -91,7 +91,8 @@ async function landedDays(dataFolder: string, orgId: string): Promise<LandedDay[
     const failed = versionsIn(quarantineFolder(dataFolder, orgId, resource, day))
     const last = current?.file ?? journal.forgotten.get(key)?.file ?? failed.at(-1)
     if (last === undefined) return []
-    const versions = versionsUpTo([...inLake, ...failed].sort(), last)
+    const all = new Set([...inLake, ...failed, ...(journal.landed.get(key) ?? [])])
+    const versions = versionsUpTo([...all].sort(), last)
     const isLost = (file: string): boolean => file !== current?.file && !inLake.includes(file)
     return [{ resource, day, versions, current, lost: new Set(versions.filter(isLost)) }]
   })

@@ -14,8 +14,8 @@ import {
   withTemporary,
 } from '../lib/files.ts'
 import { quarantineFolder, versionPath, type RawFile } from './layout.ts'
-import { type RawDay } from './raw-days.ts'
-import { intervalKey, type Interval } from './ledger.ts'
+import { versionsIn, type RawDay } from './raw-days.ts'
+import { intervalKey, type Interval, type JournalState } from './ledger.ts'
 import {
   manifestOf,
   mergedIn,
@@ -67,6 +67,24 @@ export function intervalsWithoutFile(
     ({ resource, day, file }) =>
       file !== null && versionsOf.get(intervalKey(resource, day))?.includes(file) !== true,
   )
+}
+
+/**
+ * The intervals of which fewer versions are left, in the lake or in quarantine, than were recorded,
+ * although the current one is there.
+ */
+export function intervalsWithoutHistory(
+  { dataFolder, orgId, intervals }: JournalState,
+  inLake: readonly RawDay[],
+): Interval[] {
+  return inLake.flatMap(({ resource, day, versions }) => {
+    const known = intervals.get(intervalKey(resource, day))
+    if (known?.file == null || !versions.includes(known.file)) return []
+    if (versions.length >= known.versions) return []
+    const aside = versionsIn(quarantineFolder(dataFolder, orgId, resource, day))
+    const left = new Set([...versions, ...aside]).size
+    return left < known.versions ? [{ ...known, versions: versions.length }] : []
+  })
 }
 
 /**

@@ -10,6 +10,7 @@ import {
 import { rawFolder } from '../../src/lake/layout.ts'
 import { rawDays } from '../../src/lake/raw-days.ts'
 import { intervalKey, LedgerFile, readJournal, type Interval } from '../../src/lake/ledger.ts'
+import type { Warn } from '../../src/lib/world.ts'
 import { ledgerOf } from '../flows/platform.ts'
 import { temporaryFolder } from '../support/helpers.ts'
 import { DAY, LOOK, newest, NOW, platform, unrecord, versions } from './three-days.ts'
@@ -76,6 +77,26 @@ it('law 3: opening the ledger forgets a day whose file is gone', async () => {
   expect(missing).toMatchObject([{ resource: 'users', day: DAY }])
   expect(messages.join()).toContain('are in the ledger but not in the lake')
   expect(await current(data)).toBeUndefined()
+})
+
+it.each([
+  ['opening', async (data: string, warn: Warn) => (await openLedger(data, 'o', warn)).damaged],
+  ['rebuilding', (data: string, warn: Warn) => rebuildLedger(data, 'o', warn)],
+])('%s the ledger reports once that an earlier version is gone', async (_, work) => {
+  const { data, sync, platform: there } = await platform()
+  await sync()
+  there.value = 2
+  await sync(LOOK)
+  const [first = ''] = await versions(data)
+  await rm(join(rawFolder(data, 'o', 'users', DAY), first))
+  const messages: string[] = []
+  const warn = (message: string): number => messages.push(message)
+  expect(await work(data, warn)).toBe(1)
+  expect(messages).toEqual([
+    `earlier versions of o are no longer in ${join('lake', 'raw')}: users ${DAY}; without a backup of them, build --as-of lacks these days at the time of those versions`,
+  ])
+  expect(await work(data, warn)).toBe(0)
+  expect(messages).toHaveLength(1)
 })
 
 it.each([

@@ -1,8 +1,11 @@
-import { rm } from 'node:fs/promises'
+import { appendFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { quarantineDamaged } from '../../src/extract/land/verify-versions.ts'
 import { parseDay } from '../../src/lib/days.ts'
+import { pathSegment } from '../../src/lib/files.ts'
+import { rawFolder } from '../../src/lake/layout.ts'
+import { versionsIn } from '../../src/lake/raw-days.ts'
 import { firstLanding, ledgerAsOf } from '../../src/lake/point-in-time.ts'
 import { intervalKey, LedgerFile } from '../../src/lake/ledger.ts'
 import { Lake, ORG } from '../support/lake.ts'
@@ -97,6 +100,31 @@ describe('the ledger at a point in time', () => {
     const again = { rowCount: 1, versions: 3 } // two before, and this one
     expect(await usersAsOf(lake, '2026-01-18T03:00:00Z')).toMatchObject(again)
   })
+})
+
+it.each([
+  ['', () => Promise.resolve()],
+  [
+    ', also after its journal was written again',
+    ({ data }: Lake) =>
+      appendFile(join(data, 'state', 'ledger', `${pathSegment(ORG)}.ndjson`), '{'),
+  ],
+])('a day whose version of that time is gone has no earlier one%s', async (_, then) => {
+  const lake = await threeNights()
+  const [first, gone, now] = [
+    '2026-01-16T02:00:00Z',
+    '2026-01-16T03:00:00Z',
+    '2026-01-17T03:00:00Z',
+  ]
+  const before = [await usersAsOf(lake, first), await usersAsOf(lake, now)]
+  const folder = rawFolder(lake.data, ORG, 'users', DAY)
+  await rm(join(folder, versionsIn(folder)[1] ?? ''))
+  await then(lake)
+  await LedgerFile.open(lake.data, ORG, () => undefined)
+  expect(await usersAsOf(lake, gone)).toBeUndefined()
+  const { versions = 0 } = before[1] ?? {}
+  const left = [before[0], { ...before[1], versions: versions - 1 }]
+  expect([await usersAsOf(lake, first), await usersAsOf(lake, now)]).toEqual(left)
 })
 
 it('the first landing is the time of the oldest version', async () => {
