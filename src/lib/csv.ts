@@ -34,7 +34,7 @@ export function readCsv(text: string, file: string) {
     header,
     columns,
     lines: recordsOf(all, delimiter, file).flatMap(({ line: number, fields: texts }) => {
-      if (number === 1 || (texts.length === 1 && texts[0]?.trim() === '')) return []
+      if (number === 1 || texts.join(delimiter).trim() === '') return []
       const fields = (): Record<string, string> => {
         if (texts.length !== columns.length) {
           throw new UsageError(...wrongFields(texts.length, columns.length, delimiter))

@@ -54,3 +54,8 @@ it('a file has its records by column, with the numbers of their lines', () => {
   expect(lines.map(({ number }) => number)).toEqual([2, 6])
   expect(() => second?.fields()).toThrow('the line has 2 fields, the first line has 3')
 })
+
+it('lines of blanks and tabs are left out, also where tabs are the delimiter', () => {
+  const { lines } = readCsv('a\tb\n1\t2\n\t\n \n', 'a.csv')
+  expect(lines.map(({ number }) => number)).toEqual([2])
+})
