@@ -36,8 +36,10 @@ export interface OpenLedger {
   readonly ledger: LedgerFile
   /** The intervals that it forgot because their files are not in the lake. */
   readonly missing: readonly Interval[]
-  /** How many versions that it lacked were damaged or gone. */
+  /** How many versions that it lacked were damaged. */
   readonly damaged: number
+  /** How many days have fewer earlier versions than the last run knew. */
+  readonly lost: number
 }
 
 /**
@@ -71,7 +73,7 @@ export async function openLedger(
       `files of ${orgId} are in the ledger but not in the lake: ${listedDays(missing)}; these days are missing again`,
     )
   }
-  return { ledger, missing, damaged: lost + countVersions(damaged) }
+  return { ledger, missing, damaged: countVersions(damaged), lost }
 }
 
 /**

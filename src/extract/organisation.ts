@@ -83,7 +83,7 @@ export interface SyncResult {
   readonly orgId: string | null
   readonly landed: number
   readonly failed: number
-  /** Days whose file was missing from the lake, and that have not landed again. */
+  /** Days that lost an earlier version, or the current one and have not landed again. */
   readonly missing: number
   /** The error that stopped the work early: a refusal, a deferral, or another's credential. */
   readonly stoppedBy: AppError | null
@@ -179,7 +179,7 @@ async function landDue(
   opened: OpenLedger,
 ): Promise<SyncResult> {
   const { client, world, dataFolder, runId, concurrency, database, selection, listeners } = options
-  const { ledger, missing } = opened
+  const { ledger, missing, lost } = opened
   const warn = warner(world)
   await forgetImpossible(ledger, identity.today)
   const now = world.now() + identity.skewMs
@@ -230,7 +230,7 @@ async function landDue(
   const stillMissing = missing.filter(
     ({ resource, day }) => recorder.interval(resource, day) === undefined,
   )
-  const counts = { ...recorder.counts, missing: stillMissing.length }
+  const counts = { ...recorder.counts, missing: lost + stillMissing.length }
   return { ...emptyResult(orgId, stop ?? context.breaker.forbidden), ...counts }
 }
 

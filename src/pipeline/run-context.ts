@@ -30,7 +30,7 @@ export function downgradeToPartial<T extends StageResult>(missing: number, outco
   if (missing === 0 || outcome.exitCode !== ExitCode.complete) return outcome
   const files = missing === 1 ? 'a file of the lake was' : `${missing} files of the lake were`
   const problem = new PartialError(`${files} damaged or gone`, {
-    hint: 'The next run requests the missing days; damaged files are in quarantine/.',
+    hint: 'The next run requests the missing days; earlier versions can only be restored from a backup. Damaged files are in quarantine/.',
   })
   return { ...outcome, exitCode: ExitCode.partial, problems: [...outcome.problems, problem] }
 }
@@ -82,8 +82,8 @@ export async function reconcileLedgers(
   const all = union(await organisationsInLake(dataFolder), await knownOrganisations(dataFolder))
   for (const orgId of all) {
     if (except.includes(orgId)) continue
-    const { damaged, missing } = await openLedger(dataFolder, orgId, warner(context.world))
-    count += damaged + missing.length
+    const { damaged, missing, lost } = await openLedger(dataFolder, orgId, warner(context.world))
+    count += damaged + missing.length + lost
   }
   return count
 }

@@ -80,7 +80,7 @@ it('law 3: opening the ledger forgets a day whose file is gone', async () => {
 })
 
 it.each([
-  ['opening', async (data: string, warn: Warn) => (await openLedger(data, 'o', warn)).damaged],
+  ['opening', async (data: string, warn: Warn) => (await openLedger(data, 'o', warn)).lost],
   ['rebuilding', (data: string, warn: Warn) => rebuildLedger(data, 'o', warn)],
 ])('%s the ledger reports once that an earlier version is gone', async (_, work) => {
   const { data, sync, platform: there } = await platform()
@@ -97,6 +97,17 @@ it.each([
   ])
   expect(await work(data, warn)).toBe(0)
   expect(messages).toHaveLength(1)
+})
+
+it('a sync is partial once if an earlier version is gone', async () => {
+  const { data, sync, platform: there } = await platform()
+  await sync()
+  there.value = 2
+  await sync(LOOK)
+  const [first = ''] = await versions(data)
+  await rm(join(rawFolder(data, 'o', 'users', DAY), first))
+  expect((await sync(LOOK + 60_000)).result.missing).toBe(1)
+  expect((await sync(LOOK + 120_000)).result.missing).toBe(0)
 })
 
 it.each([
