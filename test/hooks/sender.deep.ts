@@ -204,18 +204,18 @@ describe('the sender', () => {
   })
 
   it('accepts events that arrive while it waits for an answer', async () => {
-    const meanwhile: (() => void)[] = []
+    const meanwhile: (() => Promise<string>)[] = []
     const ids: string[] = []
     const { url } = await testServer(
       (request: IncomingMessage, response: ServerResponse, count) => {
         ids.push(String(request.headers['idempotency-key']))
-        if (count === 1) for (const each of meanwhile) each()
-        response.writeHead(count === 1 ? 500 : 200).end()
+        const events = count === 1 ? meanwhile.map((each) => each()) : []
+        void Promise.all(events).then(() => response.writeHead(count === 1 ? 500 : 200).end())
       },
     )
     const { event, send: go } = await bench(url)
     await event()
-    meanwhile.push(() => void event())
+    meanwhile.push(event)
     expect(await go()).toMatchObject({ delivered: 2 })
     expect(new Set(ids).size).toBe(2)
   })
