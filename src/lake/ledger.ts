@@ -148,9 +148,11 @@ export class LedgerFile {
     const journal = await readJournal(dataFolder, orgId)
     const { path, lines, isCutOff, damaged } = journal
     if (damaged.length > 0) warn(damagedLines(path, damaged))
-    const kept = linesOf(journal)
-    const isLong = lines > 10_000 && lines >= 4 * kept.length
-    if (isLong || isCutOff || damaged.length > 0) await writeAtomic(path, kept.join(''))
+    const isBroken = isCutOff || damaged.length > 0
+    if (isBroken || (lines > 10_000 && lines >= 4 * journal.intervals.size)) {
+      const kept = linesOf(journal) // takes a while for many intervals
+      if (isBroken || lines >= 4 * kept.length) await writeAtomic(path, kept.join(''))
+    }
     return new LedgerFile(journal, warn)
   }
 
