@@ -28,8 +28,9 @@ export async function ledgerAsOf(dataFolder: string, orgId: string, at: number):
     orgId,
   )) {
     const then = all.filter((name) => versionTime(name) <= at)
-    const file = then.at(-1)
-    if (file === undefined || lost.has(file)) continue
+    const isCurrent = (current?.fetchedAt ?? Infinity) <= at
+    const file = isCurrent ? current?.file : then.at(-1)
+    if (file == null || lost.has(file)) continue
     const key = intervalKey(resource, day)
     const versions = then.filter((name) => !lost.has(name)).length
     const recorded = current?.file === file ? current : undefined
@@ -81,7 +82,7 @@ interface LandedDay extends RawDay {
   readonly lost: ReadonlySet<string>
 }
 
-/** The days that landed, with their versions up to the last current one, which may be lost. */
+/** The days that landed, with their versions up to the last current one, and later ones that are gone. */
 async function landedDays(dataFolder: string, orgId: string): Promise<LandedDay[]> {
   const journal = await readJournal(dataFolder, orgId)
   return (await knownDays(journal)).flatMap((known) => {
@@ -91,8 +92,11 @@ async function landedDays(dataFolder: string, orgId: string): Promise<LandedDay[
     const failed = versionsIn(quarantineFolder(dataFolder, orgId, resource, day))
     const last = current?.file ?? journal.forgotten.get(key)?.file ?? failed.at(-1)
     if (last === undefined) return []
-    const all = new Set([...inLake, ...failed, ...(journal.landed.get(key) ?? [])])
-    const versions = versionsUpTo([...all].sort(), last)
+    const landed = journal.landed.get(key) ?? []
+    const all = new Set([...inLake, ...failed, ...landed])
+    // a later version may be gone, and the rows before it served again
+    const gone = landed.filter((file) => file > last && !inLake.includes(file))
+    const versions = [...versionsUpTo([...all].sort(), last), ...gone.sort()]
     const isLost = (file: string): boolean => file !== current?.file && !inLake.includes(file)
     return [{ resource, day, versions, current, lost: new Set(versions.filter(isLost)) }]
   })

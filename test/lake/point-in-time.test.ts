@@ -127,6 +127,25 @@ it.each([
   expect([await usersAsOf(lake, first), await usersAsOf(lake, now)]).toEqual(left)
 })
 
+it('a day whose current version was gone when the rows before it were served again is missing in between', async () => {
+  const [earlier, gone, now] = [
+    '2026-01-15T03:00:00Z',
+    '2026-01-16T03:00:00Z',
+    '2026-01-17T03:00:00Z',
+  ]
+  const lake = await Lake.open()
+  await lake.land('users', DAY, earlier, [{ user_id: 'a' }])
+  const before = (await LedgerFile.read(lake.data, ORG)).get(USERS)
+  await lake.land('users', DAY, gone, [{ user_id: 'b' }])
+  const folder = rawFolder(lake.data, ORG, 'users', DAY)
+  await rm(join(folder, versionsIn(folder)[1] ?? ''))
+  if (before !== undefined) await lake.record({ ...before, fetchedAt: Date.parse(now) })
+  const { file } = before ?? {}
+  expect(await usersAsOf(lake, earlier)).toMatchObject({ file, fetchedAt: Date.parse(earlier) })
+  expect(await usersAsOf(lake, gone)).toBeUndefined()
+  expect(await usersAsOf(lake, now)).toMatchObject({ file, fetchedAt: Date.parse(now) })
+})
+
 it('the first landing is the time of the oldest version', async () => {
   const lake = await threeNights()
   expect(await firstLanding(lake.data, [ORG])).toBe(Date.parse('2026-01-15T03:00:00Z'))
