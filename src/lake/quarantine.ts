@@ -70,8 +70,8 @@ export function intervalsWithoutFile(
 }
 
 /**
- * The intervals of which fewer versions are left, in the lake or in quarantine, than were recorded,
- * although the current one is there.
+ * The intervals with fewer versions, in the lake or in quarantine, than were recorded, although the
+ * current one is there.
  */
 export function intervalsWithoutHistory(
   { dataFolder, orgId, intervals }: JournalState,
@@ -81,9 +81,9 @@ export function intervalsWithoutHistory(
     const known = intervals.get(intervalKey(resource, day))
     if (known?.file == null || !versions.includes(known.file)) return []
     if (versions.length >= known.versions) return []
-    const aside = versionsIn(quarantineFolder(dataFolder, orgId, resource, day))
-    const left = new Set([...versions, ...aside]).size
-    return left < known.versions ? [{ ...known, versions: versions.length }] : []
+    const inQuarantine = versionsIn(quarantineFolder(dataFolder, orgId, resource, day))
+    const existing = new Set([...versions, ...inQuarantine])
+    return existing.size < known.versions ? [{ ...known, versions: versions.length }] : []
   })
 }
 

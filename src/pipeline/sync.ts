@@ -215,7 +215,7 @@ export async function normalizeAll(
   await timed(context, 'normalize', async () => {
     const baseOf = async (orgId: string): Promise<BaseOf> => {
       const options = baseOptions(context, pointInTime, orgId)
-      const ledger = await ledgerThen(config.dataFolder, orgId, pointInTime)
+      const ledger = await readLedger(config.dataFolder, orgId, pointInTime)
       const findDamaged = async (files: readonly RawFile[]): Promise<readonly RawFile[]> => {
         if (pointInTime.asOf !== null) return refuseDamaged(config.dataFolder, orgId, files, ledger)
         const warn = warner(context.world, 'damage')
@@ -259,11 +259,11 @@ function refuse(orgId: string, [damaged]: readonly DamagedFile[]): void {
 }
 
 /**
- * The ledger, which for a point in time is read from the versions of that time.
+ * Reads the ledger; for a point in time, from the versions of that time.
  *
  * @throws AppError that names a version that cannot be read.
  */
-async function ledgerThen(
+async function readLedger(
   dataFolder: string,
   orgId: string,
   { asOf, ledgerOf }: PointInTime,

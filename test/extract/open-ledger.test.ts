@@ -79,16 +79,22 @@ it('law 3: opening the ledger forgets a day whose file is gone', async () => {
   expect(await current(data)).toBeUndefined()
 })
 
-it.each([
-  ['opening', async (data: string, warn: Warn) => (await openLedger(data, 'o', warn)).lost],
-  ['rebuilding', (data: string, warn: Warn) => rebuildLedger(data, 'o', warn)],
-])('%s the ledger reports once that an earlier version is gone', async (_, work) => {
+/** A day that has landed twice, and whose first version was deleted. */
+async function withoutFirstVersion() {
   const { data, sync, platform: there } = await platform()
   await sync()
   there.value = 2
   await sync(LOOK)
   const [first = ''] = await versions(data)
   await rm(join(rawFolder(data, 'o', 'users', DAY), first))
+  return { data, sync }
+}
+
+it.each([
+  ['opening', async (data: string, warn: Warn) => (await openLedger(data, 'o', warn)).lost],
+  ['rebuilding', (data: string, warn: Warn) => rebuildLedger(data, 'o', warn)],
+])('%s the ledger reports once that an earlier version is gone', async (_, work) => {
+  const { data } = await withoutFirstVersion()
   const messages: string[] = []
   const warn = (message: string): number => messages.push(message)
   expect(await work(data, warn)).toBe(1)
@@ -100,12 +106,7 @@ it.each([
 })
 
 it('a sync is partial once if an earlier version is gone', async () => {
-  const { data, sync, platform: there } = await platform()
-  await sync()
-  there.value = 2
-  await sync(LOOK)
-  const [first = ''] = await versions(data)
-  await rm(join(rawFolder(data, 'o', 'users', DAY), first))
+  const { sync } = await withoutFirstVersion()
   expect((await sync(LOOK + 60_000)).result.missing).toBe(1)
   expect((await sync(LOOK + 120_000)).result.missing).toBe(0)
 })

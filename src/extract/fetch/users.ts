@@ -130,12 +130,12 @@ const MAX_IDLE_PAGES = 50
 /** Requests the pages that follow those in the buffer. */
 async function requestPages(context: FetchContext, pagination: Pagination): Promise<void> {
   const { resource, day, buffer, users } = pagination
+  if (buffer.isComplete) return
   const id = idOf(context, pagination)
   const range = { first: day, last: day }
   const witness = totalsVersion(context.ledger, day) // see `verifyPagesConsistent`
   const requestPage = async (query: AnalyticsQuery): Promise<AnalyticsAnswer> =>
     requireOrganisation(context, await context.client.ask(resource.endpoint, query))
-  if (buffer.isComplete) return
   let idle = 0
   for await (const page of userPages(requestPage, range, buffer.cursors)) {
     const before = users.size
