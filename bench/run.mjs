@@ -7,7 +7,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { verdictOf, withRun, worsened } from './figures.mjs'
-import { benchFolder, CHROMIUM, machineHere, root } from './lib.mjs'
+import { allFolders, benchFolder, CHROMIUM, machineHere, root } from './lib.mjs'
 import { installPython } from './python.mjs'
 
 const BENCHES = [
@@ -62,6 +62,7 @@ if (chosen.includes('report') && !existsSync(CHROMIUM)) {
   process.exit(2)
 }
 buildDist()
+allFolders() // the benches use the same
 const results = []
 for (const name of chosen) {
   process.stderr.write(`bench ${name}\n`)

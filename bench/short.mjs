@@ -11,6 +11,7 @@ import {
   addDays,
   agentWarehouse,
   benchFolder,
+  discard,
   HISTORY_BEGINS,
   measure,
   root,
@@ -150,13 +151,13 @@ async function landingTurn({ platform: { url, key }, folder }, spend) {
   await rm(file)
   spend('base by hand', [await measure(join(benchFolder, 'hand.mjs'), [ours, file])])
   spend('base', [await measure(script('base.mjs'), [ours])])
-  for (const each of [ours, hands]) await rm(each, { recursive: true })
+  for (const each of [ours, hands]) await discard(each)
 }
 
 /** A run with one new and one restated day, then a full refresh, then a run without changes. */
 async function buildTurn({ folder }, spend) {
   const built = join(folder, 'built') // under the same path: a folder that has moved is built anew
-  await rm(built, { recursive: true })
+  await discard(built)
   await cp(join(folder, 'evening'), built, { recursive: true, preserveTimestamps: true })
   const build = (...flags) => agentWarehouse(['build', '--log', 'none', ...flags], built)
   spend('night', [await build()])

@@ -1,14 +1,12 @@
 // Base of one organisation, from its raw files. Argument: data folder.
-import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { BaseEngine } from '../../dist/normalize/batch.js'
 import { normalize } from '../../dist/normalize/normalize.js'
 import { knownOrganisations, LedgerFile } from '../../dist/lake/ledger.js'
-import { HISTORY_BEGINS } from '../lib.mjs'
+import { discard, HISTORY_BEGINS } from '../lib.mjs'
 
 const [dataFolder] = process.argv.slice(2)
-for (const made of ['lake', 'state'])
-  await rm(join(dataFolder, made, 'base'), { recursive: true, force: true })
+for (const made of ['lake', 'state']) await discard(join(dataFolder, made, 'base'))
 const [orgId] = await knownOrganisations(dataFolder)
 const engine = new BaseEngine(dataFolder)
 const options = {
