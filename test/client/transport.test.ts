@@ -283,6 +283,20 @@ describe('waiting', () => {
     await expect(client.tools(RANGE)).rejects.toBeInstanceOf(DeferredError)
     expect(requests).toHaveLength(0)
   })
+
+  it('names the failure after which there is no time for another attempt', async () => {
+    const { client, requests } = await clientOf(
+      (_, response) => {
+        sendJson(response, 500, { title: 'Broken' })
+      },
+      testWorld(),
+      1,
+    )
+    const asked = client.tools(RANGE)
+    await expect(asked).rejects.toBeInstanceOf(DeferredError)
+    await expect(asked).rejects.toThrow(/500.*; the next attempt would be after the time limit$/)
+    expect(requests).toHaveLength(1)
+  })
 })
 
 describe('a run that is stopped', () => {

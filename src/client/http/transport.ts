@@ -250,7 +250,9 @@ export class Transport {
     const path = withoutCursors(call.path)
     this.#world.emit({ type: 'request.retried', path, attempt, reason: error.message, waitMs })
     if (requestedMs !== undefined) return // the governor delays every request by this time
-    if (this.#world.now() + waitMs >= this.#options.deadline) throw outOfTime(error)
+    if (this.#world.now() + waitMs >= this.#options.deadline) {
+      throw deferral(`${error.message}; the next attempt would be after the time limit`, error)
+    }
     await this.#world.sleep(waitMs, this.#world.signal)
   }
 }
