@@ -4,6 +4,17 @@ import { createHttp, createNodeWorld } from '../../src/client/http/node-world.ts
 import { testServer } from '../support/helpers.ts'
 import { failureOf } from './support.ts'
 
+it('law 10: a wait of more than the longest timer, 24 days, does not end at once', async () => {
+  const { signal } = new AbortController()
+  const { world, close } = createNodeWorld({ emit: () => undefined, signal, hangUp: signal })
+  onTestFinished(close)
+  const stop = new AbortController()
+  const wait = world.sleep(25 * 86_400_000, stop.signal).then(() => 'over')
+  expect(await Promise.race([wait, delay(20, 'waiting')])).toBe('waiting')
+  stop.abort(new Error('stopped'))
+  await expect(wait).rejects.toThrow('stopped')
+})
+
 it('law 13: a run does not follow a clock that is set back, so that no wait gets longer', () => {
   const { signal } = new AbortController()
   const { world, close } = createNodeWorld({ emit: () => undefined, signal, hangUp: signal })

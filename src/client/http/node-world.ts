@@ -283,9 +283,14 @@ export function createNodeWorld(
     fetch: http.fetch,
     now,
     sleep: async (ms, signal) => {
-      await delay(ms, undefined, signal === undefined ? {} : { signal }).catch((error: unknown) => {
-        throw signal?.aborted === true ? signal.reason : error
-      })
+      let left = ms
+      do {
+        const timer = delay(Math.min(left, LONGEST_TIMER_MS), undefined, { signal })
+        await timer.catch((error: unknown) => {
+          throw signal?.aborted === true ? signal.reason : error
+        })
+        left -= LONGEST_TIMER_MS
+      } while (left > 0)
     },
     random: () => Math.random(),
   }
