@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { channelSchema, cut, plain } from '../notify/channel.ts'
+import { channelSchema, cut, plain, type Channel } from '../notify/channel.ts'
 import { HOOK_EVENTS, type HookEventName } from './event.ts'
 
 const event = z.enum(HOOK_EVENTS)
@@ -75,6 +75,14 @@ export const hooksSchema = z
 
 export type HooksConfig = z.output<typeof hooksSchema>
 export type QuietHours = z.output<typeof quietHours>
+
+/** The channel of a name; undefined for one that is not configured, such as `constructor`. */
+export function channelNamed(
+  { channels }: Pick<HooksConfig, 'channels'>,
+  name: string,
+): Channel | undefined {
+  return Object.hasOwn(channels, name) ? channels[name] : undefined
+}
 
 /** Names that a template may use, such as `{{message}}`. */
 export const TEMPLATE_FIELDS = [

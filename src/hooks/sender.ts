@@ -3,7 +3,7 @@ import { lockFile, type Lease } from '../lib/lock.ts'
 import type { World } from '../lib/world.ts'
 import { reasonOf, refused, type Attempt, type Delivery } from '../notify/channel.ts'
 import { deliver } from '../notify/deliver.ts'
-import type { HooksConfig } from './config.ts'
+import { channelNamed, type HooksConfig } from './config.ts'
 import {
   giveUp,
   inboxNames,
@@ -127,7 +127,7 @@ class Sender {
 
   async #try(item: Notification): Promise<void> {
     const { config, folders } = this.#sending
-    const channel = config.channels[item.channel]
+    const channel = channelNamed(config, item.channel)
     const attempt = await (channel === undefined
       ? refused('the channel is no longer in the configuration')
       : deliver(channel, item, this.#sending).catch((error: unknown) => refused(reasonOf(error))))

@@ -1,10 +1,21 @@
 import { constants } from 'node:fs'
-import { chmod, copyFile, readdir, readFile, realpath, stat, writeFile } from 'node:fs/promises'
+import {
+  chmod,
+  copyFile,
+  lstat,
+  readdir,
+  readFile,
+  realpath,
+  stat,
+  writeFile,
+} from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { z } from 'zod'
 import { UsageError } from '../lib/errors.ts'
 import {
+  codeOf,
   isMissing,
+  orIfMissing,
   putInPlace,
   readIfThere,
   readJson,
@@ -26,7 +37,8 @@ export const NO_SETTINGS = '{}\n'
 /**
  * The path of the file with links resolved, and its text; undefined if there is no file.
  *
- * @throws UsageError if it is not UTF-8, and errors of the file system.
+ * @throws UsageError for a folder, a link to nothing, which would be replaced, and text that is not
+ *   UTF-8; errors of the file system.
  */
 export async function readSettings(path: string) {
   try {
@@ -38,8 +50,17 @@ export async function readSettings(path: string) {
     }
     return { path: real, text }
   } catch (error) {
-    if (isMissing(error)) return { path, text: undefined }
-    throw error
+    if (codeOf(error) === 'EISDIR') {
+      throw new UsageError(`${path} is a folder, but must be the settings file`, {
+        hint: `Name the file in it: --settings ${join(path, 'settings.json')}`,
+      })
+    }
+    if (!isMissing(error)) throw error
+    const link = await orIfMissing(lstat(path), undefined)
+    if (link === undefined) return { path, text: undefined }
+    throw new UsageError(`${path} is a link to a file that does not exist`, {
+      hint: 'Create that file, with the content {}, or remove the link.',
+    })
   }
 }
 

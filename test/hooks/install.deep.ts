@@ -111,6 +111,25 @@ describe('hooks install', () => {
     for (const copy of copies) expect((await stat(join(home, copy))).mode & 0o777).toBe(0o600)
   })
 
+  it('refuses a folder in the place of the settings file, and names the file in it', async () => {
+    const { home, hooks } = await place()
+    const folder = join(home, '.agent')
+    const { code, err } = await hooks('install', '--settings', folder)
+    expect(code).toBe(2)
+    expect(err).toContain(`${folder} is a folder, but must be the settings file`)
+    expect(err).toContain(`--settings ${join(folder, 'settings.json')}`)
+  })
+
+  it('refuses a link to nothing, and keeps it', async () => {
+    const { home, file, hooks } = await place()
+    await symlink(join(home, 'gone.json'), file)
+    const { code, err } = await hooks('install')
+    expect(code).toBe(2)
+    expect(err).toContain(`${file} is a link to a file that does not exist`)
+    expect((await lstat(file)).isSymbolicLink()).toBe(true)
+    expect(await readdir(home)).toEqual(['.agent'])
+  })
+
   it.each([
     ['{"hooks": {}\n  "a": 1}', '2:3: '],
     ['', '1:1: value expected'],
@@ -154,3 +173,12 @@ describe('hooks install', () => {
     expect(err).toContain("hooks.rules.0.channels.0: there is no channel 'desk'; known: none")
   })
 })
+
+it.each(['nowhere', 'constructor', '__proto__'])(
+  'hooks test refuses %s, a channel that is not configured',
+  async (name) => {
+    const { code, err } = await (await place()).hooks('test', name)
+    expect(code).toBe(2)
+    expect(err).toContain(`there is no channel '${name}'\n`)
+  },
+)

@@ -304,6 +304,24 @@ describe('the sender', () => {
     expect(ids).toEqual([first, ...other, again].map((id) => `${id}.team`))
   })
 
+  it('gives up a notification for a channel that is no longer configured, whatever its name', async () => {
+    const { url } = await receiver()
+    const { folders, sending, event, send: go, failed } = await bench(url)
+    await event()
+    await takeInbox(
+      folders,
+      {
+        ...sending.config,
+        rules: sending.config.rules.map((rule) => ({ ...rule, channels: ['constructor'] })),
+      },
+      0,
+    )
+    expect(await go()).toEqual({ delivered: 0, failed: 1, isOwn: true })
+    expect((await failed()).map(({ error }) => error)).toEqual([
+      'the channel is no longer in the configuration',
+    ])
+  })
+
   it('ignores what is not an event, and moves away a notification that cannot be read', async () => {
     const { url, ids } = await receiver()
     const { folders, event, send: go } = await bench(url)

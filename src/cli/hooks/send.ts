@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Config } from '../../config/config.ts'
 import { AppError, ExitCode, messageOf, UsageError } from '../../lib/errors.ts'
-import { missingIn, type Delivery } from '../../notify/channel.ts'
-import type { HooksConfig } from '../../hooks/config.ts'
+import { missingIn, type Channel, type Delivery } from '../../notify/channel.ts'
+import { channelNamed, type HooksConfig } from '../../hooks/config.ts'
 import { deliver } from '../../notify/deliver.ts'
 import { hookFolders, logError } from '../../hooks/record.ts'
 import { notificationOf } from '../../hooks/queue.ts'
@@ -114,12 +114,8 @@ export const hooksTestCommand = dataCommand({
   },
 })
 
-function channelOf(
-  config: Config,
-  name: string,
-  terminal: Terminal,
-): HooksConfig['channels'][string] {
-  const channel = config.hooks.channels[name]
+function channelOf(config: Config, name: string, terminal: Terminal): Channel {
+  const channel = channelNamed(config.hooks, name)
   if (channel === undefined) {
     const known = Object.keys(config.hooks.channels).join(', ') || 'none'
     throw new UsageError(`there is no channel '${name}'`, {
