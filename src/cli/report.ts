@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve, sep } from 'node:path'
 import { FOLDERS, REPORT_FORMATS } from '../config/config.ts'
 import { readOrganisations } from '../lake/organisations.ts'
 import { UsageError } from '../lib/errors.ts'
-import { size } from '../lib/text.ts'
+import { size, splitNames } from '../lib/text.ts'
 import { reportOn, writeDocs } from '../pipeline/serve.ts'
 import { reportPath } from '../serve/report/report.ts'
 import { dataCommand, flag, jsonOption, text, texts } from './command.ts'
@@ -44,11 +44,13 @@ export const reportCommand = dataCommand({
   },
 })
 
-/** The ids of the organisations with these names. Any other text is taken as an id. */
-async function orgIdsOf(dataFolder: string, names: readonly string[]): Promise<string[]> {
-  if (names.length === 0) return []
+/** The ids of the organisations that `--org` names. Any other text is taken as ids. */
+async function orgIdsOf(dataFolder: string, values: readonly string[]): Promise<string[]> {
+  if (values.length === 0) return []
   const known = await readOrganisations(dataFolder)
-  return names.map((name) => known.get(name)?.orgId ?? name)
+  const ids = [...known.values()].map(({ orgId }) => orgId)
+  const names = splitNames(values, new Set([...known.keys(), ...ids]))
+  return [...new Set(names.map((name) => known.get(name)?.orgId ?? name))]
 }
 
 export const docsCommand = dataCommand({

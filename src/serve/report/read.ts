@@ -3,7 +3,7 @@ import { messageOf, UsageError } from '../../lib/errors.ts'
 import type { Database, Row } from '../../lib/duckdb.ts'
 import { grouped } from '../../lib/grouped.ts'
 import { statement } from '../../lib/package.ts'
-import { splitNames, suggestion } from '../../lib/text.ts'
+import { suggestion } from '../../lib/text.ts'
 import type { Metric } from '../../model/project/shapes.ts'
 import { openWarehouse, sqlMessage } from '../warehouse.ts'
 import { DATASET_NAMES, reportData, type ReportData, type Definition } from './data.ts'
@@ -12,7 +12,7 @@ import { RANGES } from './view.ts'
 export interface ReportRequest {
   /** The published warehouse's file. */
   readonly warehouse: string
-  /** Only these organisations, several with commas between; empty: the 20 with the highest spend. */
+  /** The ids of the only organisations; empty: the 20 with the highest spend. */
   readonly organisations: readonly string[]
   /** Whether people are named. */
   readonly withPeople: boolean
@@ -43,11 +43,10 @@ export async function readReport(request: ReportRequest): Promise<ReportData> {
 }
 
 async function read(database: Database, request: ReportRequest): Promise<ReportData> {
-  const { withPeople, version } = request
+  const { organisations: requested, withPeople, version } = request
   const all = await database.rows('select org_id from main.mart_data_health order by org_id')
   const known = new Set(all.map(idOf))
-  const requested = splitNames(request.organisations, known)
-  const unknown = requested.find((name) => !known.has(name))
+  const unknown = requested.find((id) => !known.has(id))
   if (unknown !== undefined) {
     const hint = suggestion(unknown, known)
     throw new UsageError(`the warehouse has no organisation '${unknown}'`, { hint })

@@ -318,8 +318,10 @@ const SERVE: Rows = {
   },
   'report --org': async (kit) => {
     expect((await kit.go(['report', '--org', 'unknown'])).code).toBe(2)
-    const { out } = await ok(kit, ['report', '--org', 'default'])
-    expect(out).toContain('  org_')
+    for (const names of ['default', 'default, default']) {
+      const { out } = await ok(kit, ['report', '--org', names])
+      expect(out).toContain('  org_')
+    }
   },
   'report --out': async (kit) => {
     const path = join(await kit.copy(), 'out.html')
