@@ -24,6 +24,7 @@ export async function program(argv: readonly string[], screen: Screen): Promise<
   const terminal = safeTerminal(screen)
   let exitCode: ExitCode = ExitCode.complete
   const options = new Set(['debug', 'help', 'version'])
+  const isQuery = argv.includes('query') // options may come before it
   const parser: Argv = yargs()
     .scriptName(NAME)
     .usage('$0 <command>\n\nLoads the usage of an AI-agent platform into a DuckDB warehouse.')
@@ -43,7 +44,7 @@ export async function program(argv: readonly string[], screen: Screen): Promise<
     .wrap(helpWidth(terminal))
     .epilogue(EPILOGUE)
     .fail((message: string | null, error: Error | undefined) => {
-      const unquoted = argv[0] === 'query' ? QUOTE_IT : ''
+      const unquoted = isQuery ? QUOTE_IT : ''
       const problem = unknownCommand(message, argv[0]) ?? message
       throw (
         error ?? wrongArguments(problem ?? 'the arguments could not be parsed', unquoted, options)
@@ -54,13 +55,9 @@ export async function program(argv: readonly string[], screen: Screen): Promise<
   try {
     refuseEmpty(argv)
     // without this callback, the parser would print help and version itself
-    await parser.parseAsync(
-      argv[0] === 'query' ? argv.map(notAnOption) : argv,
-      {},
-      (_error, _flags, text) => {
-        if (text !== '') terminal.out(`${text}\n`)
-      },
-    )
+    await parser.parseAsync(isQuery ? argv.map(notAnOption) : argv, {}, (_error, _flags, text) => {
+      if (text !== '') terminal.out(`${text}\n`)
+    })
     return exitCode
   } catch (error) {
     // an error of the parser, which does not report errors within a command itself

@@ -48,8 +48,14 @@ describe('an SQL statement', () => {
   it.each(['-- a comment\nselect 1', '--\nselect 1', '--total\nselect 1', '--a = 1\nselect 1'])(
     'may begin with a comment: %j',
     async (sql) => {
-      const { err } = await command(['query', sql, '--data', await temporaryFolder()])
-      expect(err).toContain('there is no published warehouse')
+      const data = ['--data', await temporaryFolder()]
+      for (const args of [
+        ['query', sql, ...data],
+        [...data, 'query', sql],
+      ]) {
+        const { err } = await command(args)
+        expect(err, args[0]).toContain('there is no published warehouse')
+      }
     },
   )
 })
