@@ -59,7 +59,7 @@ export async function runJob(
   const { dataFolder, umask } = config
   // The umask of the environment was set when the process started.
   if (umask !== umaskOf(terminal.environment)) process.umask(umask)
-  if (COMMANDS_ON_LANDED_DATA.has(options.command)) refuseMissing(dataFolder)
+  if (!LOADING.has(options.command)) refuseMissing(dataFolder)
   await checkWritable(dataFolder)
   const { now } = terminal
   const runId = newRunId(now())
@@ -128,8 +128,8 @@ async function resultOf(
   }
 }
 
-/** Commands that need landed data, and so do not create the data folder. */
-const COMMANDS_ON_LANDED_DATA = new Set(['build', 'rebuild', 'compact'])
+/** Commands that create the data folder; the others need what has landed in it. */
+const LOADING = new Set(['run', 'sync', 'demo'])
 
 /** @throws UsageError if there is no data folder, because its name may be mistyped. */
 function refuseMissing(dataFolder: string): void {

@@ -44,11 +44,15 @@ describe('a file in place of a folder', () => {
   )
 })
 
-it.each(['build', 'rebuild'])(
+it.each(['build', 'rebuild', 'compact', 'export csv', 'rollback', 'verify'])(
   '%s creates no data folder, because its name may be mistyped',
-  async (name) => {
+  async (words) => {
     const data = join(await temporaryFolder(), 'mistyped')
-    const { code, err } = await command([name], { AGENT_WAREHOUSE_DATA: data })
+    const { code, err } = await command(words.split(' '), {
+      AGENT_WAREHOUSE_DATA: data,
+      AGENT_BASE_URL: 'http://127.0.0.1:9',
+      AGENT_API_KEY: 'key',
+    })
     expect({ code, err }).toMatchObject({ code: 2 })
     expect(err).toContain(`there is no data folder ${data}`)
     expect(existsSync(data)).toBe(false)
