@@ -120,11 +120,10 @@ export const emulateCommand = defineCommand({
     '$0 emulate --organisations 100': 'serve many organisations, each with its own keys',
   },
   options: {
-    port: { type: 'number', default: 8787, describe: 'port of the API host; 0 chooses a free one' },
+    port: { ...number('port of the API host; 0 chooses a free one'), default: 8787 },
     'app-port': {
-      type: 'number',
+      ...number('port of the web application host, for readiness reports; 0 chooses a free one'),
       default: 0,
-      describe: 'port of the web application host, for readiness reports; 0 chooses a free one',
     },
     users: { ...number('number of users in the organisation'), default: 40 },
     organisations: {
@@ -132,9 +131,8 @@ export const emulateCommand = defineCommand({
       default: 1,
     },
     seed: {
-      type: 'number',
+      ...number('seed of the generated data; another seed gives another organisation'),
       default: 1,
-      describe: 'seed of the generated data; another seed gives another organisation',
     },
     from: textOr('2026-01-14', 'first day of the history'),
     rate: number('requests per second before it answers 429'),

@@ -196,6 +196,13 @@ describe('an option that takes a number', () => {
     expect({ code, out }).toEqual({ code: 2, out: '' })
     expect(linesOf(err)).toEqual([`agent-warehouse: ${option}: that is not a number`])
   })
+
+  it.each(['port', 'app-port', 'seed', 'users'])('emulate --%s needs a value', async (name) => {
+    const { run } = await stage()
+    const { code, err } = await run(['emulate', '--burst', 'x1', `--${name}`])
+    expect(code).toBe(2)
+    expect(linesOf(err)[0]).toBe(`agent-warehouse: Not enough arguments following: ${name}`)
+  })
 })
 
 describe('an option of the stand-in platform', () => {
