@@ -129,4 +129,12 @@ describe('controls', () => {
     expect(linesOf(err)[0]).toMatch(message)
     expect(linesOf(err).length).toBeLessThanOrEqual(2)
   })
+
+  it('an error about a revision says how to list the earlier ones', async () => {
+    const { run } = await stage()
+    const { err } = await run(['controls', 'show', '999'])
+    expect(linesOf(err)[1]).toBe(
+      '  agent-warehouse controls list shows the last revisions, and earlier ones with --limit.',
+    )
+  })
 })

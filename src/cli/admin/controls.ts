@@ -130,7 +130,7 @@ function findIn(revisions: readonly Clean[], wanted: Wanted) {
   if (revision !== undefined) return { revision, before: revisions[at + 1] }
   const what = wanted === 'latest' ? 'no revision' : `no revision ${wanted}`
   throw new UsageError(`the enterprise controls have ${what}`, {
-    hint: 'agent-warehouse controls list shows all revisions.',
+    hint: 'agent-warehouse controls list shows the last revisions, and earlier ones with --limit.',
   })
 }
 
