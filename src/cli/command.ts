@@ -26,7 +26,8 @@ export interface Terminal {
   readonly draw: (text: string) => void
   /** Whether standard error, which shows the progress, is a terminal. */
   readonly isTty: boolean
-  readonly columns: number
+  /** The present width of standard error: a terminal can be resized. */
+  readonly columns: () => number
   /** Width of standard output if it is a terminal. */
   readonly outWidth: number | undefined
   readonly hasColour: boolean
@@ -247,7 +248,7 @@ function declare(parser: Argv, command: Command, { argv, terminal, options }: Co
 const PADDING = 4
 
 export function helpWidth({ columns }: Terminal): number {
-  return Math.min(100, columns)
+  return Math.min(100, columns())
 }
 
 /** Prints each example below its purpose and on one line, so that it can be copied. */

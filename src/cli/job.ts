@@ -214,12 +214,12 @@ export function createObserver(options: ObserverOptions, terminal: Terminal) {
 }
 
 function shownProgress({ log, now }: ObserverOptions, terminal: Terminal): Progress {
-  const { err: write, draw, hasColour: colour } = terminal
+  const { err: write, draw, columns, hasColour: colour } = terminal
   const stop = (): void => undefined
   if (log === 'none') return { listener: stop, stop }
   if (log === 'json') return { listener: createJsonLog(write, now), stop }
   if (log === 'text' || !terminal.isTty) return { listener: createTextLog(write), stop }
-  return createProgress({ write: draw, now, columns: () => terminal.columns, colour })
+  return createProgress({ write: draw, now, columns, colour })
 }
 
 function runRow(record: RunRecord): RunRow {

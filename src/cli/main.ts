@@ -46,7 +46,7 @@ async function start(): Promise<number> {
     out: (text) => process.stdout.write(text),
     err: (text) => process.stderr.write(text),
     isTty: process.stderr.isTTY,
-    columns: process.stderr.isTTY ? widthOf(process.stderr.columns) : 100,
+    columns: () => (process.stderr.isTTY ? widthOf(process.stderr.columns) : 100),
     outWidth: process.stdout.isTTY ? widthOf(process.stdout.columns) : undefined,
     hasColour: process.stderr.isTTY && !process.env['NO_COLOR'],
     ask: process.stdin.isTTY && process.stderr.isTTY ? askOnTerminal : null,

@@ -114,7 +114,7 @@ export async function onTerminal(
     out: (text) => (out += text),
     err: (text) => (err += text),
     isTty: true,
-    columns: 100,
+    columns: () => 100,
     outWidth: 100,
     hasColour: true,
     ask: null,

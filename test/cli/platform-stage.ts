@@ -58,7 +58,7 @@ async function run(
     out: (text) => (out += text),
     err: (text) => (err += text),
     isTty: answers !== undefined,
-    columns: 100,
+    columns: () => 100,
     outWidth: width,
     hasColour: false,
     ask:

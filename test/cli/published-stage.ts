@@ -85,7 +85,7 @@ export async function execute(
     out: (text) => (out += text),
     err: (text) => (err += text),
     isTty: false,
-    columns: 100,
+    columns: () => 100,
     outWidth: undefined,
     hasColour: false,
     ask: answers === undefined ? null : () => Promise.resolve(answers),

@@ -66,7 +66,7 @@ describe('the output of query', () => {
         out: (text) => (out += text),
         err: () => undefined,
         isTty: true,
-        columns: 100,
+        columns: () => 100,
         outWidth: 100,
         hasColour: false,
         ask: null,

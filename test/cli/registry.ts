@@ -39,7 +39,7 @@ const nothing = (): void => undefined
 const TERMINAL = {
   err: nothing,
   isTty: false,
-  columns: 100,
+  columns: () => 100,
   outWidth: undefined,
   hasColour: false,
   ask: null,
