@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join, resolve, sep } from 'node:path'
 import { z } from 'zod'
 import { UsageError } from '../lib/errors.ts'
 import { bytesOf, LEAST_MEMORY, limitsOf, readMachine, type Bound } from '../lib/machine.ts'
@@ -208,8 +208,9 @@ export const FOLDERS = [
 ]
 
 /**
- * @throws UsageError for a path that DuckDB would misread, and for a file in place of the data
- *   folder or of a folder in it, on which a night would fail.
+ * @throws UsageError for a path that DuckDB would misread, for a home folder that no shell has
+ *   named, and for a file in place of the data folder or of a folder in it, on which a night would
+ *   fail.
  */
 function checkFolder(path: string): string {
   const [character] = UNUSABLE.exec(path) ?? []
@@ -217,6 +218,11 @@ function checkFolder(path: string): string {
     const has = `${JSON.stringify(path)} has ${JSON.stringify(character)} in its path`
     throw new UsageError(`the data folder ${has}`, {
       hint: 'The path must not contain ? * [ ] or \\, which DuckDB reads as a pattern, or a control character. Name another folder with --data or AGENT_WAREHOUSE_DATA.',
+    })
+  }
+  if (path.split(sep).includes('~')) {
+    throw new UsageError(`the data folder ${path} has '~' in its path, which is no home folder`, {
+      hint: 'Write the whole path: no shell replaces ~ in a file, or in --data=~.',
     })
   }
   if (isFile(path) || isFile(dirname(path))) {

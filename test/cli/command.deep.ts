@@ -115,8 +115,8 @@ describe('bad usage', () => {
     expect(lines(err)[0]).toContain('cannot be written')
   })
 
-  it.each(['a?b', '[ab]', 'a*b', 'back\\slash', 'new\nline', 'a\u001bb'])(
-    'a data folder with a wildcard, backslash or control character in its path is refused: %j',
+  it.each(['a?b', '[ab]', 'a*b', 'back\\slash', 'new\nline', 'a\u001bb', '~'])(
+    'a data folder with a wildcard, backslash, control character or ~ in its path is refused: %j',
     async (name) => {
       const { emulator, data, environment } = await stage()
       const folder = { AGENT_WAREHOUSE_DATA: join(data, name, 'data') }
