@@ -2,6 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
 import { commandEnvironment, type Environment } from '../lib/trust.ts'
 import { messageOf, UsageError } from '../lib/errors.ts'
+import { REDACTED } from '../lib/secrets/known-secrets.ts'
+import { withoutKnownForms } from '../lib/secrets/secret-forms.ts'
 
 /** The place of an API key or JWT, which is never in the configuration itself. */
 export type KeySource =
@@ -72,10 +74,13 @@ function keyInFile({ path, named }: Extract<KeySource, { kind: 'file' }>) {
     return { key: readFileSync(file, 'utf8').trim(), warning }
   } catch (cause) {
     if (cause instanceof UsageError) throw cause
-    throw new UsageError(`${what} cannot be read: ${messageOf(cause)}`, {
-      hint: 'Name a file with nothing but the key, which the user of this process can read.',
-      cause,
-    })
+    // instead of a path it may be the key; no cause, because it quotes the path too
+    const message = `${what} cannot be read: ${messageOf(cause)}`
+    const hint = 'Name a file with nothing but the key, which the user of this process can read.'
+    throw new UsageError(
+      withoutKnownForms(message, () => REDACTED),
+      { hint },
+    )
   } finally {
     if (file !== undefined) closeSync(file)
   }

@@ -225,6 +225,17 @@ describe('a key from a file', () => {
     expect(emulator.requests).toEqual([])
   })
 
+  it.each(['fk-Qx7Zp9vL2mR8tN4kW6yB1sD5', 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dozjgNryP4'])(
+    'law 11: a key in the place of the path is not shown: %s',
+    async (key) => {
+      const { here } = await stage()
+      const { code, err } = await here([...LIST, '--debug'], { environment: fromFile(key) })
+      expect(code).toBe(2)
+      expect(err).toMatch(/^agent-warehouse: AGENT_API_KEY_FILE: \S+\/\[redacted\] cannot be read/)
+      expect(err).not.toContain(key)
+    },
+  )
+
   it('together with a key in the environment is refused with exit code 2', async () => {
     const { here, emulator } = await stage()
     const { code, err } = await here(LIST, { environment: { AGENT_API_KEY_FILE: '/k' } })
