@@ -4,6 +4,7 @@ import { commandEnvironment, type Environment } from '../lib/trust.ts'
 import { messageOf, UsageError } from '../lib/errors.ts'
 import { REDACTED } from '../lib/secrets/known-secrets.ts'
 import { withoutKnownForms } from '../lib/secrets/secret-forms.ts'
+import { shellWord } from '../lib/text.ts'
 
 /** The place of an API key or JWT, which is never in the configuration itself. */
 export type KeySource =
@@ -70,7 +71,9 @@ function keyInFile({ path, named }: Extract<KeySource, { kind: 'file' }>) {
     if (status.isDirectory()) throw new UsageError(`${what} is a folder, not a file with a key`)
     if (status.size > MAX_BYTES) throw new UsageError(`${what} is too large to be a key`)
     const isOpen = process.platform !== 'win32' && (status.mode & OTHERS) !== 0
-    const warning = isOpen ? `${what} can be read by other users: chmod 600 ${path}` : null
+    const warning = isOpen
+      ? `${what} can be read by other users: chmod 600 ${shellWord(path)}`
+      : null
     return { key: readFileSync(file, 'utf8').trim(), warning }
   } catch (cause) {
     if (cause instanceof UsageError) throw cause

@@ -24,6 +24,7 @@ import {
   withTemporary,
   writeAtomic,
 } from '../lib/files.ts'
+import { shellWord } from '../lib/text.ts'
 import { JsonSyntaxError } from './json-edit.ts'
 import type { HookFolders } from './record.ts'
 
@@ -52,7 +53,7 @@ export async function readSettings(path: string) {
   } catch (error) {
     if (codeOf(error) === 'EISDIR') {
       throw new UsageError(`${path} is a folder, but must be the settings file`, {
-        hint: `Name the file in it: --settings ${join(path, 'settings.json')}`,
+        hint: `Name the file in it: --settings ${shellWord(join(path, 'settings.json'))}`,
       })
     }
     if (!isMissing(error)) throw error

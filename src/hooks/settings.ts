@@ -1,4 +1,5 @@
 import type { Node } from 'jsonc-parser'
+import { shellWord } from '../lib/text.ts'
 import type { HookEventName } from './event.ts'
 import {
   JsonSyntaxError,
@@ -182,9 +183,8 @@ export function readCommandLine(line: string) {
 }
 
 function quoted(word: string, platform: Platform): string {
-  if (/^[\w@%+=:,./-]+$/.test(word) && platform === 'posix') return word
   // No path of Windows has a double quote.
-  return platform === 'windows' ? `"${word}"` : `'${word.replaceAll("'", `'\\''`)}'`
+  return platform === 'windows' ? `"${word}"` : shellWord(word)
 }
 
 /** Bare and quoted words, joined as a shell does. */

@@ -37,6 +37,11 @@ export function unicodeEscape(char: string): string {
     .join('')
 }
 
+/** A word of a command for a POSIX shell, in quotes if it needs them. */
+export function shellWord(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
+}
+
 const UNITS = ['kB', 'MB', 'GB', 'TB']
 
 /** Bytes in powers of a thousand, with at least two digits: `512 B`, `1.2 MB`, `20 MB`. */

@@ -11,6 +11,7 @@ import {
 import { dirname } from 'node:path'
 import { utf8Text } from './csv.ts'
 import { codeOf, isMissing } from './files.ts'
+import { shellWord } from './text.ts'
 
 /** Whether a host is this machine itself. */
 export function isLoopback(host: string): boolean {
@@ -148,13 +149,13 @@ export function distrustOf(
   if (uid !== 0 && uid !== reader) {
     return {
       why: `is owned by another user (uid ${uid}), who can change it`,
-      fix: `Check its content, then: chown ${reader} ${path}`,
+      fix: `Check its content, then: chown ${reader} ${shellWord(path)}`,
     }
   }
   const isShared = (mode & GROUP_WRITES) !== 0 && gid !== uid
   if (!isShared && (mode & OTHERS_WRITE) === 0) return undefined
   const writers = (mode & OTHERS_WRITE) === 0 ? 'its group' : 'every user of this machine'
-  return { why: `can be changed by ${writers}`, fix: `chmod go-w ${path}` }
+  return { why: `can be changed by ${writers}`, fix: `chmod go-w ${shellWord(path)}` }
 }
 
 export const OWNER_ONLY = 0o077

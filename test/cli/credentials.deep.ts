@@ -156,6 +156,13 @@ describe('a configuration file in the current folder', () => {
   )
 
   it.each([
+    [{ uid: 1000, gid: 1000, mode: 0o646 }, /^chmod go-w '\/a b\/c'\\''s'$/],
+    [{ uid: 1001, gid: 1001, mode: 0o600 }, /chown 1000 '\/a b\/c'\\''s'$/],
+  ])('with %j, the command that fixes it can be copied, whatever the path', (file, fix) => {
+    expect(distrustOf(file, "/a b/c's", 1000)?.fix).toMatch(fix)
+  })
+
+  it.each([
     [
       'an API key',
       'organisations: [{ name: a, base_url: "https://a", key: x, key_env: K }]',
@@ -246,12 +253,15 @@ describe('a key from a file', () => {
 
   it('that other users can read is used with a warning, and reported by doctor', async () => {
     const { here, cwd, emulator } = await stage()
-    await writeFile(`${cwd}/key`, emulator.keys.manager)
-    await chmod(`${cwd}/key`, 0o644)
+    for (const name of ['key', 'the key']) {
+      await writeFile(`${cwd}/${name}`, emulator.keys.manager)
+      await chmod(`${cwd}/${name}`, 0o644)
+      const { code, err } = await here(LIST, { environment: fromFile(name) })
+      expect(code).toBe(0)
+      const path = name === 'key' ? `${cwd}/key` : `'${cwd}/the key'`
+      expect(err).toContain(`can be read by other users: chmod 600 ${path}`)
+    }
     const environment = fromFile('key')
-    const { code, err } = await here(LIST, { environment })
-    expect(code).toBe(0)
-    expect(err).toContain(`can be read by other users: chmod 600 ${cwd}/key`)
     const { out } = await here(['doctor'], { environment })
     expect(out).toMatch(/^warning +key file +AGENT_API_KEY_FILE: \S+\/key can be read by other/m)
   })

@@ -252,6 +252,18 @@ describe('one of several organisations', () => {
     expect(code).toBe(2)
     expect(linesOf(err)).toEqual([expect.stringMatching(message), expect.stringMatching(hint)])
   })
+
+  it('that is not named among many is refused with the first names, and a hint to copy', async () => {
+    const { one, config, nothing: environment } = await two()
+    const names = Array.from({ length: 9 }, (_, at) => `the ${at}`)
+    const lines = names.map((name) => `  - { name: ${name}, base_url: 'https://a', key_env: KEY }`)
+    await writeFile(config, ['organisations:', ...lines].join('\n'))
+    const { err } = await one.run(['computers', 'list', '--config', config], { environment })
+    expect(linesOf(err)).toEqual([
+      'agent-warehouse: 9 organisations are configured: the 0, the 1, the 2, the 3, the 4 and 4 more',
+      "  Name one: --organisation 'the 0'",
+    ])
+  })
 })
 
 describe('the data folder of a platform command', () => {

@@ -5,7 +5,7 @@ import { learnedLimits } from '../../lake/state-file.ts'
 import { AppError, DeferredError, ExitCode, messageOf, UsageError } from '../../lib/errors.ts'
 import type { RunEvent } from '../../lib/events.ts'
 import { hasRedactionKey, openRedaction, Redaction } from '../../lib/secrets/redaction.ts'
-import { oneLine } from '../../lib/text.ts'
+import { oneLine, shellWord, someOf } from '../../lib/text.ts'
 import type { HttpRequest, World } from '../../lib/world.ts'
 import { createRedact } from '../../observe/log.ts'
 import { addressing, duration } from '../../observe/words.ts'
@@ -237,8 +237,8 @@ function requestText({ method, url, body }: Planned): string {
 function chosen(config: Config, name: string | undefined): OrganisationConfig {
   const names = config.hosts().map((each) => each.name)
   if (name === undefined && names.length > 1) {
-    throw new UsageError(`${names.length} organisations are configured: ${names.join(', ')}`, {
-      hint: `Name one: --organisation ${names[0] ?? ''}`,
+    throw new UsageError(`${names.length} organisations are configured: ${someOf(names)}`, {
+      hint: `Name one: --organisation ${shellWord(names[0] ?? '')}`,
     })
   }
   const [organisation] = config.organisations(name === undefined ? undefined : [name])
