@@ -93,7 +93,9 @@ function outputPath(
   if (out === undefined) return undefined
   const path = resolve(cwd, out)
   const present = lstatSync(path, { throwIfNoEntry: false })
-  if (present !== undefined && statSync(path, { throwIfNoEntry: false })?.isFile() !== true) {
+  const isOther =
+    present !== undefined && statSync(path, { throwIfNoEntry: false })?.isFile() !== true
+  if (isOther || out.endsWith('/')) {
     throw new UsageError(`--out: ${path} is not a file`, { hint: 'Name a file to write.' })
   }
   const within = real(path)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { UsageError } from '../lib/errors.ts'
-import { suggestion } from '../lib/text.ts'
+import { cut, suggestion } from '../lib/text.ts'
 
 /**
  * Checks a value of the configuration.
@@ -19,14 +19,14 @@ export function check<T>(schema: z.ZodType<T>, value: unknown, where: string, hi
 
 type Issue = z.core.$ZodIssue
 
-const MOST_SHOWN = 80
+const MOST_SHOWN = 81
 
 /** The wrong value; not a text in place of settings, which may be a file with a key. */
 function shown(value: unknown, issue: Issue | undefined): string {
   if (typeof value === 'number') return ` '${value}'`
   const isSettings = issue?.code === 'invalid_type' && issue.expected === 'object'
   if (typeof value !== 'string' || isSettings) return ''
-  return ` '${value.length > MOST_SHOWN ? `${value.slice(0, MOST_SHOWN)}…` : value}'`
+  return ` '${cut(value, MOST_SHOWN)}'`
 }
 
 /** The issue to report: an unknown name first, because a misspelt setting is also a missing one. */

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { channelSchema, cut, plain, type Channel } from '../notify/channel.ts'
+import { cut } from '../lib/text.ts'
+import { channelSchema, plain, type Channel } from '../notify/channel.ts'
 import { HOOK_EVENTS, type HookEventName } from './event.ts'
 
 const event = z.enum(HOOK_EVENTS)

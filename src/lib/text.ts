@@ -37,6 +37,12 @@ export function unicodeEscape(char: string): string {
     .join('')
 }
 
+/** At most `most` characters; surrogate pairs stay whole. */
+export function cut(text: string, most: number): string {
+  const characters = Array.from(text)
+  return characters.length <= most ? text : `${characters.slice(0, most - 1).join('')}…`
+}
+
 /** A word of a command for a POSIX shell, in quotes if it needs them. */
 export function shellWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`

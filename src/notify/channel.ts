@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { messageOf } from '../lib/errors.ts'
 import type { World } from '../lib/world.ts'
-import { oneLine } from '../lib/text.ts'
+import { cut, oneLine } from '../lib/text.ts'
 import { isLoopback, type Environment } from '../lib/trust.ts'
 
 export const messageShape = z.object({
@@ -47,11 +48,10 @@ export interface Delivery {
 
 /** The message of an error on one line, without the secrets. */
 export function reasonOf(error: unknown, secrets: readonly string[] = []): string {
-  const message = error instanceof Error ? error.message : String(error)
   const without = secrets
     .filter((secret) => secret !== '')
     .sort((a, b) => b.length - a.length)
-    .reduce((text, secret) => text.replaceAll(secret, '[redacted]'), message)
+    .reduce((text, secret) => text.replaceAll(secret, '[redacted]'), messageOf(error))
   return plain(without)
 }
 
@@ -60,12 +60,6 @@ const MAX_VALUE = 500
 /** A value as part of a message: control characters become blanks. */
 export function plain(value: string): string {
   return cut(oneLine(value), MAX_VALUE)
-}
-
-/** At most `most` characters; surrogate pairs stay whole. */
-export function cut(text: string, most: number): string {
-  const characters = Array.from(text)
-  return characters.length <= most ? text : `${characters.slice(0, most - 1).join('')}…`
 }
 
 const variable = z

@@ -7,7 +7,7 @@ import { openWarehouse, sqlMessage } from './warehouse.ts'
 import { z } from 'zod'
 import { readdirSync } from 'node:fs'
 import { packageRoot, statement } from '../lib/package.ts'
-import { suggestion } from '../lib/text.ts'
+import { cut, suggestion } from '../lib/text.ts'
 
 /**
  * Answers one SQL statement from the published warehouse at `path`. The file
@@ -150,8 +150,7 @@ function notASelect(sql: string): UsageError {
 }
 
 function excerpt(sql: string): string {
-  const line = sql.replaceAll(/\s+/g, ' ').trim()
-  return line.length > 80 ? `${line.slice(0, 79)}…` : line
+  return cut(sql.replaceAll(/\s+/g, ' ').trim(), 80)
 }
 
 /** A ready-made question, and the statement on the marts that answers it. */

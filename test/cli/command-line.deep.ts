@@ -36,9 +36,9 @@ describe('what is no file in --out', () => {
   it('is refused', async () => {
     const folder = await temporaryFolder()
     await symlink(join(folder, 'nothing'), join(folder, 'dangling'))
-    for (const out of [folder, '/dev/null', join(folder, 'dangling')]) {
+    for (const out of [folder, '/dev/null', join(folder, 'dangling'), join(folder, 'new/')]) {
       const { code, err } = await command(['report', '--data', folder, '--out', out])
-      expect(err).toContain(`--out: ${out} is not a file`)
+      expect(err).toContain(`--out: ${out.replace(/\/$/, '')} is not a file`)
       expect(code).toBe(2)
     }
   })

@@ -87,6 +87,16 @@ describe('limits set --csv', () => {
     expect(JSON.parse(out)).toMatchObject({ removed: 3 })
   })
 
+  it('refuses a file of another kind without showing all of its first line', async () => {
+    const { run } = await stage()
+    const file = await csvOf(`{"token":"${'x'.repeat(5_000)}"}`)
+    const { code, err } = await run(['limits', 'set', '--csv', file, '--yes'])
+    expect(code).toBe(2)
+    expect(linesOf(err)[0]).toBe(
+      `agent-warehouse: ${file}:1: the header is '{"token":"${'x'.repeat(69)}…', not email,limit`,
+    )
+  })
+
   const good = Array.from({ length: 55 }, (_, index) => `user${index}@acme.example,1000`)
   it.each([
     [

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import type { Credits, WantedLimit } from '../../client/index.ts'
 import { readCsv, utf8Text } from '../../lib/csv.ts'
 import { AppError, messageOf, UsageError } from '../../lib/errors.ts'
-import { counted, digits, oneLine } from '../../lib/text.ts'
+import { counted, cut, digits, oneLine } from '../../lib/text.ts'
 import { firstLines } from '../../observe/words.ts'
 
 /** @throws UsageError for arguments or a file that do not say whom and how much. */
@@ -38,7 +38,7 @@ export async function wantedOf(
 function limitsOfCsv(bytes: Uint8Array, file: string): WantedLimit[] {
   const { header, columns, lines } = readCsv(utf8Text(bytes, file), file)
   if (columns.length !== 2 || columns.toSorted().join(',') !== 'email,limit')
-    throw new UsageError(`${file}:1: the header is '${header.trim()}', not email,limit`, {
+    throw new UsageError(`${file}:1: the header is '${cut(header.trim(), 80)}', not email,limit`, {
       hint: 'Write email,limit as the first line.',
     })
   const limits = new Map<string, { readonly line: number; readonly wanted: WantedLimit }>()
