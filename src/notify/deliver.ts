@@ -12,6 +12,7 @@ import {
   type Message,
 } from './channel.ts'
 import { createHmac } from 'node:crypto'
+import { withoutMarkup } from '../lib/text.ts'
 import { isSafe, commandEnvironment } from '../lib/trust.ts'
 import { wholeBody } from '../lib/world.ts'
 import { retryAfterMs } from '../client/rate-limit/header-values.ts'
@@ -62,11 +63,6 @@ const PASSING: ReadonlySet<number> = new Set([408, 421, 423, 425, 429])
 /** The text without a chat's markup, and without mentions of everybody. */
 function chatText(text: string): string {
   return withoutMarkup(text).replaceAll(/@(?=(?:all|channel|everyone|here)\b)/gi, '@\u200b')
-}
-
-/** Escapes text for chats and desktops, where `&` and `<` begin markup. */
-function withoutMarkup(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
 
 /**

@@ -1,5 +1,5 @@
 import { grouped } from '../../lib/grouped.ts'
-import { counted } from '../../lib/text.ts'
+import { counted, withoutMarkup } from '../../lib/text.ts'
 import type { CatalogueTable } from '../tables.ts'
 import { selfContained } from '../page.ts'
 import { lineage, readersOf, type Reads } from './lineage.ts'
@@ -207,9 +207,5 @@ function prose(text: string): string {
 }
 
 function escaped(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
+  return withoutMarkup(text).replaceAll('"', '&quot;')
 }

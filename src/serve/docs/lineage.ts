@@ -1,3 +1,5 @@
+import { cut } from '../../lib/text.ts'
+
 /** The inputs of each model, by name. A name without an entry is a source. */
 export type Reads = ReadonlyMap<string, readonly string[]>
 
@@ -7,7 +9,8 @@ const BOX = { width: 208, height: 20 }
 
 /**
  * The lineage of a model as SVG, from left to right: everything it depends on, and the models that
- * read it. It repeats the lists beside it, and is hidden from screen readers.
+ * read it. It repeats the lists beside it, and is hidden from screen readers. Names of models contain
+ * no character with a meaning in HTML.
  */
 export function lineage(name: string, reads: Reads): string {
   const columns = columnsOf(name, reads)
@@ -22,7 +25,7 @@ export function lineage(name: string, reads: Reads): string {
   const boxes = [...places].map(([each, place]) => {
     const { x, y } = cornerOf(place)
     const kind = each === name ? ' class="self"' : ''
-    return `<g${kind}><rect x="${x}" y="${y}" width="${BOX.width}" height="${BOX.height}" rx="4"/><text x="${x + 8}" y="${y + 14}">${shortened(each)}</text></g>`
+    return `<g${kind}><rect x="${x}" y="${y}" width="${BOX.width}" height="${BOX.height}" rx="4"/><text x="${x + 8}" y="${y + 14}">${cut(each, 32)}</text></g>`
   })
   const lines = [...places].flatMap(([each, to]) =>
     (reads.get(each) ?? []).flatMap((parent) => {
@@ -68,9 +71,4 @@ function lineBetween(from: { x: number; y: number }, to: { x: number; y: number 
   const [x2, y2] = [to.x, to.y + BOX.height / 2]
   const middle = (x1 + x2) / 2
   return `<path d="M${x1} ${y1}C${middle} ${y1} ${middle} ${y2} ${x2} ${y2}"/>`
-}
-
-/** Names of models contain no character with a meaning in HTML. */
-function shortened(name: string): string {
-  return name.length > 32 ? `${name.slice(0, 31)}…` : name
 }

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { writeAtomic } from '../../lib/files.ts'
+import { withoutMarkup } from '../../lib/text.ts'
 import { trust, headlines } from './headlines.ts'
 import { readReport, type ReportRequest } from './read.ts'
 import { sections } from './charts.ts'
@@ -69,10 +70,7 @@ export function digest(data: ReportData): string {
 
 /** Escapes served text for Markdown and HTML, and keeps addresses from becoming links. */
 function safe(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
+  return withoutMarkup(text)
     .replaceAll(/[\\`*_[\]|#~!]/g, '\\$&')
     .replaceAll('://', ':&#47;/')
     .replaceAll('www.', 'www&#46;')
