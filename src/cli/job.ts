@@ -187,10 +187,9 @@ export function createObserver(options: ObserverOptions, terminal: Terminal) {
     emit,
     /** The runs up to this one, which counts as ended, for `meta.runs`. */
     runs: async (exitCode: ExitCode): Promise<RunRow[]> => {
-      const warn = (message: string): void => {
-        emit({ type: 'warning', message })
-      }
-      const rows = await readRunRecords(runsFolder, warn, (record) => runRow(ended(record)))
+      const rows = await readRunRecords(runsFolder, warner({ emit }), (record) =>
+        runRow(ended(record)),
+      )
       const earlier = rows.filter((each) => each.run_id !== runId)
       return [...earlier, runRow(summary(exitCode).record)]
     },

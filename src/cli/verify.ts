@@ -27,6 +27,7 @@ import {
 } from './options.ts'
 import { addDays, isDay, type Day, type DayRange } from '../lib/days.ts'
 import { grouped } from '../lib/grouped.ts'
+import { checkWhole } from '../lib/numbers.ts'
 import { oneLine, counted, digits } from '../lib/text.ts'
 import { firstLines } from '../observe/words.ts'
 import type { DamagedFile, Difference, NotStored } from '../serve/verify/compare.ts'
@@ -75,13 +76,8 @@ export const verifyCommand = dataCommand({
 /** @throws UsageError for an invalid date or number, and for --all with a choice of days. */
 function choiceOf(flags: Flags<typeof rangeOptions & typeof sampleOptions>): SampleChoice {
   const within = rangeOf(flags)
-  const { days } = flags
+  const days = flags.days === undefined ? undefined : checkWhole('--days', flags.days, 1)
   const hasRange = within.first !== undefined || within.last !== undefined
-  if (days !== undefined && (!Number.isInteger(days) || days < 1)) {
-    throw new UsageError(`--days: ${days} is not a number of days`, {
-      hint: 'Write a whole number of at least 1, for example --days 7.',
-    })
-  }
   if (flags.all && (hasRange || days !== undefined)) {
     throw new UsageError('--all means every day of history: leave out --days, --from and --to')
   }

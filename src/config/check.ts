@@ -8,7 +8,6 @@ import { cut, suggestion } from '../lib/text.ts'
  * @throws UsageError naming the place and the wrong value.
  */
 export function check<T>(schema: z.ZodType<T>, value: unknown, where: string, hint?: string): T {
-  if (Number.isNaN(value)) throw new UsageError(`${where}: that is not a number`)
   const result = schema.safeParse(value, { error: wording })
   if (result.success) return result.data
   const issue = worst(result.error.issues)

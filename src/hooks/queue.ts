@@ -23,7 +23,7 @@ const shape = messageShape.extend({
 export type Notification = z.output<typeof shape>
 
 /** The members of a notification before its first attempt. */
-export function queuedAt(now: number) {
+function queuedAt(now: number) {
   return { queued_at: now, attempts: 0, next_at: now, error: null }
 }
 

@@ -62,7 +62,7 @@ export function comparedDays({ compare, days }: View): number | null {
 }
 
 /** The days of the compared period; null without a comparison. */
-export function comparedSpan(view: View): Span | null {
+function comparedSpan(view: View): Span | null {
   const span = chosenSpan(view)
   const back = comparedDays(view)
   if (span === null || back === null) return null
@@ -80,7 +80,7 @@ export function missingDays(view: View, sources: readonly Source[]) {
 }
 
 /** Whether the history covers the whole span. */
-export function isInHistory({ organisation: { first_day: first } }: View, span: Span): boolean {
+function isInHistory({ organisation: { first_day: first } }: View, span: Span): boolean {
   return first !== null && first <= span.first
 }
 

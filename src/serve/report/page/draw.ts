@@ -134,7 +134,7 @@ export const DRAWINGS: ReadonlyMap<string, Draw> = new Map([
       ),
     }
   }),
-  drawn(budget.forecast, (rows) => burnUp(rows)),
+  drawn(budget.forecast, burnUp),
   drawn(budget.forecastErrors, (rows) => ({
     x: time,
     y: { label: 'Error', grid: true, zero: true, tickFormat: percent },
