@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path'
 import { z } from 'zod'
 import { messageOf } from '../lib/errors.ts'
 import type { World } from '../lib/world.ts'
@@ -74,8 +75,8 @@ const desktop = z.strictObject({ type: z.literal('desktop') })
 const sound = z
   .strictObject({
     type: z.literal('sound'),
-    /** Default: the terminal's bell. */
-    file: z.string().min(1).optional(),
+    /** Default: the terminal's bell. The sender works in another folder than the agent. */
+    file: z.string().refine(isAbsolute, 'must be an absolute path').optional(),
     /** Default: the usual player of the system. */
     player: z.string().min(1).optional(),
   })

@@ -212,6 +212,7 @@ describe('the configuration of hooks', () => {
     ],
     [{ channels: { X: { type: 'desktop' } } }, 'channels.X', /Invalid key/],
     [{ channels: { x: { type: 'sound', player: 'p' } } }, 'channels.x.file', /needs a file/],
+    [{ channels: { x: { type: 'sound', file: 'a.wav' } } }, 'channels.x.file', /absolute path/],
     [{ channels: { x: { type: 'desktop', colour: 1 } } }, 'channels.x', /colour/],
     [{ rules: [{ events: ['Stopp'], channels: ['desk'] }] }, 'rules.0.events.0', /expected one of/],
     [{ rules: [{ events: [], channels: ['desk'] }] }, 'rules.0.events', />=1 items/],
