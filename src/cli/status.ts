@@ -19,7 +19,7 @@ import { readOrganisations } from '../lake/organisations.ts'
 import type { LeaseStatus } from '../lib/lock.ts'
 import type { RunEvent } from '../lib/events.ts'
 import { ageText } from '../lib/days.ts'
-import { size, someOf, counted } from '../lib/text.ts'
+import { size, someOf, counted, oneLine } from '../lib/text.ts'
 import { addressing, firstLines, toSecond } from '../observe/words.ts'
 import {
   configured,
@@ -176,7 +176,7 @@ function troubleOf({ resources, entities }: OrganisationStatus): string | null {
     pending > 0 && `${counted(pending, 'day')} pending`,
     errors[0] ?? false,
   ].filter((each) => each !== false)
-  return parts.length === 0 ? null : parts.join(', ')
+  return parts.length === 0 ? null : oneLine(parts.join(', '))
 }
 
 function holderText({ runId, pid, host, heartbeatAt }: LeaseStatus, since?: string): string {
@@ -245,7 +245,7 @@ function entityLine({ resource, landed, latestDay, missed, error }: EntityStatus
     missed.length === 0
       ? ''
       : `; ${counted(missed.length, 'night')} cannot be fetched any more, the last ${missed.at(-1) ?? ''}`
-  return `  ${resource.padEnd(20)} ${fetched}${gone}${error === null ? '' : `; last: ${error}`}`
+  return `  ${resource.padEnd(20)} ${fetched}${gone}${error === null ? '' : `; last: ${oneLine(error)}`}`
 }
 
 function noteLines({ resource, suspects, window }: ResourceStatus): string[] {
@@ -260,7 +260,7 @@ function noteLines({ resource, suspects, window }: ResourceStatus): string[] {
 
 function gapLine(resource: string, gap: Gap): string {
   const days = gap.first === gap.last ? gap.first : `${gap.first} to ${gap.last} (${gap.days} days)`
-  return `  gap: ${resource} ${days} ${gap.status}${gap.error === null ? '' : `: ${gap.error}`}`
+  return `  gap: ${resource} ${days} ${gap.status}${gap.error === null ? '' : `: ${oneLine(gap.error)}`}`
 }
 
 export const doctorCommand = defineCommand({
