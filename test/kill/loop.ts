@@ -104,7 +104,7 @@ async function nextNight(command: Command, dataFolder: string): Promise<Ending> 
     err: () => undefined,
     draw: () => undefined,
     isTty: false,
-    columns: 80,
+    columns: () => 80,
     outWidth: undefined,
     hasColour: false,
     ask: null,
