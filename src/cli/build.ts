@@ -1,6 +1,5 @@
 import { ENGINES, EXPORT_TARGETS, type Config } from '../config/config.ts'
 import { ExitCode } from '../lib/errors.ts'
-import type { RunEvent } from '../lib/events.ts'
 import { inSnakeCase } from '../lib/snake-case.ts'
 import { size } from '../lib/text.ts'
 import { toSecond } from '../observe/words.ts'
@@ -10,7 +9,7 @@ import { listPublished, type PublishedFile } from '../serve/rollback.ts'
 import { dataCommand, flag, reportOptions, text, type Answer, type Terminal } from './command.ts'
 import { runJob } from './job.ts'
 import { momentOf } from './options.ts'
-import { createWorld } from './world.ts'
+import { createWorld, showingWarnings } from './world.ts'
 
 export const buildCommand = dataCommand({
   examples: {
@@ -62,17 +61,14 @@ export const buildCommand = dataCommand({
 })
 
 async function planOf(config: Config, choice: ModelChoice, terminal: Terminal): Promise<Answer> {
-  const emit = (event: RunEvent): void => {
-    if (event.type === 'warning') terminal.err(`${event.message}\n`)
-  }
-  const { world, close } = createWorld(emit, terminal)
+  const { world, close } = createWorld(showingWarnings(terminal), terminal)
   const context = { config, world, runId: 'plan', deadline: Infinity }
   const plan = await planOfModels(context, choice).finally(close)
   const widest = Math.max(...plan.map(({ model }) => model.length))
   const lines = plan.map(
     ({ model, action, reason }) => `${model.padEnd(widest)}  ${action.padEnd(6)}  ${reason}\n`,
   )
-  return { json: plan, text: lines.join('') }
+  return { json: plan, text: lines.length === 0 ? 'No model is selected.\n' : lines.join('') }
 }
 
 export const rebuildCommand = dataCommand({

@@ -31,7 +31,7 @@ import {
   type Flags,
 } from './command.ts'
 import { configuredNames, organisationsOf, orgOption } from './options.ts'
-import { createWorld } from './world.ts'
+import { createWorld, showingWarnings } from './world.ts'
 
 const LISTED_RUNS = 5
 const LISTED_GAPS = 20
@@ -275,8 +275,10 @@ export const doctorCommand = defineCommand({
     all: flag('also read and verify every file of the lake'),
   },
   run: async (flags, terminal) => {
+    const showWarning = showingWarnings(terminal)
     const emit = (event: RunEvent): void => {
       if (event.type === 'organisation.addressed') terminal.err(`${addressing(event)}\n`)
+      else showWarning(event)
     }
     const { world, close } = createWorld(emit, terminal)
     const findings = await examine({

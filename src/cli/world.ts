@@ -33,6 +33,13 @@ export function createWorld(
   }
 }
 
+/** Prints warnings, such as that of the first signal, as plain lines. */
+export function showingWarnings({ err }: Pick<Terminal, 'err'>): (event: RunEvent) => void {
+  return (event) => {
+    if (event.type === 'warning') err(`${event.message}\n`)
+  }
+}
+
 const NAMED = 10
 
 /** Reports, before the first request, where credentials are sent and whether they are kept safely. */

@@ -35,6 +35,8 @@ interface Examination {
 /**
  * Checks everything that a run needs. Changes nothing and takes no lock, so it can be
  * called during a run. A check that fails does not stop the others.
+ *
+ * @throws DeferredError if a signal stops it.
  */
 export async function examine(examination: Examination): Promise<Finding[]> {
   const { loadConfig, world, nodeVersion, isThorough } = examination
@@ -66,6 +68,7 @@ export async function examine(examination: Examination): Promise<Finding[]> {
   ]
   const findings = [...before]
   for (const [check, work] of rest) {
+    world.signal.throwIfAborted()
     const otherwise = check === 'redaction' ? ExitCode.usage : ExitCode.partial
     findings.push(...(await examined(check, otherwise, work)))
   }

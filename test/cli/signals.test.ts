@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { expect, it, vi } from 'vitest'
 import { warehouseOf } from '../serve/support.ts'
+import { temporaryFolder, testServer } from '../support/helpers.ts'
 import { execute } from './published-stage.ts'
 
 const ENDLESS = 'select count(*) as n from range(1000000000000) as a (i) where i < 0'
@@ -32,4 +33,17 @@ it.each([
   expect(await ended).toMatchObject({ code: 4, err })
   expect(process.listenerCount('SIGHUP')).toBe(before)
   expect(readdirSync(folder)).toEqual(files)
+})
+
+it('a signal stops doctor with exit code 4 and a plain line, although no check has failed', async () => {
+  const { url, requests } = await testServer(() => undefined)
+  const folder = await temporaryFolder()
+  const environment = { AGENT_BASE_URL: url, AGENT_API_KEY: 'key', AGENT_WAREHOUSE_DATA: folder }
+  const ended = execute(['doctor'], environment, folder)
+  await vi.waitUntil(() => requests.length > 0, { timeout: 60_000 })
+  process.emit('SIGHUP', 'SIGHUP')
+  process.emit('SIGHUP', 'SIGHUP')
+  const { code, out, err } = await ended
+  expect({ code, out }).toEqual({ code: 4, out: '' })
+  expect(err).toMatch(/^SIGHUP: stopping; .*\nagent-warehouse: stopped by SIGHUP\n/)
 })

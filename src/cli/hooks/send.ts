@@ -21,7 +21,7 @@ import {
   type Flags,
   type Terminal,
 } from '../command.ts'
-import { createWorld } from '../world.ts'
+import { createWorld, showingWarnings } from '../world.ts'
 
 const TIMEOUT_MS = 15_000
 
@@ -78,7 +78,7 @@ async function delivering<T>(
   terminal: Terminal,
   work: (delivery: Delivery & { readonly world: World }) => Promise<T>,
 ): Promise<T> {
-  const { world, close } = createWorld(() => undefined, terminal)
+  const { world, close } = createWorld(showingWarnings(terminal), terminal)
   const { platform } = process
   return work({
     world,

@@ -227,6 +227,8 @@ const BUILD = rowsOf('build', {
     const select = ['--select', 'fct_org_day', '--json']
     const planned = await json(kit, ['build', '--plan', '--full-refresh', ...select], data)
     expect(planned).toEqual([{ model: 'fct_org_day', action: 'create', reason: '--full-refresh' }])
+    const none = await ok(kit, ['build', '--plan', '--exclude', '*'])
+    expect(none.out).toBe('No model is selected.\n')
     const { out } = await ok(kit, ['build', '--plan'])
     expect(out).toMatch(/^int_fact_days +reuse +the same rows$/m)
     expect(await readdir(join(folder, 'runs'))).toEqual(before)
