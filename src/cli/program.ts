@@ -44,11 +44,8 @@ export async function program(argv: readonly string[], screen: Screen): Promise<
     .wrap(helpWidth(terminal))
     .epilogue(EPILOGUE)
     .fail((message: string | null, error: Error | undefined) => {
-      const unquoted = isQuery ? QUOTE_IT : ''
       const problem = unknownCommand(message, argv[0]) ?? message
-      throw (
-        error ?? wrongArguments(problem ?? 'the arguments could not be parsed', unquoted, options)
-      )
+      throw error ?? wrongArguments(problem ?? 'the arguments could not be parsed', argv, options)
     })
   const context = { argv, terminal, options, done: (code: ExitCode) => void (exitCode = code) }
   for (const entry of COMMANDS) register(parser, entry, context)
@@ -62,7 +59,7 @@ export async function program(argv: readonly string[], screen: Screen): Promise<
   } catch (error) {
     // an error of the parser, which does not report errors within a command itself
     const isOfParser = error instanceof Error && error.name === 'YError'
-    const failure = isOfParser ? wrongArguments(error.message, '') : error
+    const failure = isOfParser ? wrongArguments(error.message, argv) : error
     return say(explainedFault(failure), argv.includes('--debug'), terminal)
   }
 }
@@ -115,7 +112,11 @@ function unknownCommand(message: string | null, first: string | undefined): stri
 }
 
 /** One line, never the whole help; for an unknown option, the hint names the nearest one. */
-function wrongArguments(message: string, hint: string, options: Iterable<string> = []): UsageError {
+function wrongArguments(
+  message: string,
+  argv: readonly string[],
+  options: Iterable<string> = [],
+): UsageError {
   const line = message
     .trim()
     .replaceAll(/\s*\n\s*/g, ' ')
@@ -123,7 +124,9 @@ function wrongArguments(message: string, hint: string, options: Iterable<string>
     .replace(TOO_FEW, 'arguments: $1 given, at least $2 needed')
   const [, unknown] = /^Unknown arguments?: ([^,]+)/.exec(message) ?? []
   const near = unknown === undefined ? undefined : nearest(unknown, options)
-  const otherwise = unknown === undefined ? '' : hint
+  const isOption = argv.some((each) => each.replace(/^--/, '-').startsWith(`-${unknown ?? ''}`))
+  const isUnquoted = unknown !== undefined && !isOption && argv.includes('query')
+  const otherwise = isUnquoted ? QUOTE_IT : ''
   const meant = near === undefined ? otherwise : `Did you mean --${near}? `
   return new UsageError(line, { hint: `${meant}See --help.` })
 }

@@ -66,6 +66,16 @@ describe('bad usage', () => {
     ])
   })
 
+  it.each([['-f'], ['--nothing-like-it=1']])(
+    'an unknown option of query gets no hint about the statement: %s',
+    async (option) => {
+      const { environment } = await stage()
+      const { code, err } = await execute(['query', option, 'select 1'], environment)
+      expect(code).toBe(2)
+      expect(lines(err)[1]).toBe('  See --help.')
+    },
+  )
+
   it('a setting that is not a number exits with code 2 and is named', async () => {
     const { environment, data } = await stage()
     const config = join(data, 'a.yaml')
