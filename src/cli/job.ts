@@ -13,7 +13,7 @@ import { explainedFault } from '../lib/disk.ts'
 import { removeSpilled } from '../lib/spill.ts'
 import { makeFolder, removeTemporaryFiles } from '../lib/files.ts'
 import { lock, type Lease } from '../lib/lock.ts'
-import { printed, report, type Terminal } from './command.ts'
+import { logOption, printed, report, type Terminal } from './command.ts'
 import { announce, createWorld } from './world.ts'
 import { join } from 'node:path'
 import type { RunEvent } from '../lib/events.ts'
@@ -25,7 +25,7 @@ import { createSummary } from '../observe/summary.ts'
 import { renderSummary } from '../observe/summary-text.ts'
 import { version } from '../lib/package.ts'
 
-export type LogMode = 'auto' | 'text' | 'json' | 'none'
+export type LogMode = (typeof logOption.log.choices)[number]
 
 interface JobOptions {
   readonly command: string

@@ -3,9 +3,8 @@ import { cellText, isNumeric, isTimestamp, jsonText } from './cells.ts'
 import { defused } from './spreadsheet.ts'
 import { safeText, unicodeEscape } from '../lib/text.ts'
 
-type OutputFormat = 'table' | 'json' | 'csv'
-
-export const outputFormats: readonly OutputFormat[] = ['table', 'json', 'csv']
+export const outputFormats = ['table', 'json', 'csv'] as const
+type OutputFormat = (typeof outputFormats)[number]
 
 type Result = Table<Value>
 
