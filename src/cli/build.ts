@@ -1,7 +1,7 @@
 import { ENGINES, EXPORT_TARGETS, type Config } from '../config/config.ts'
 import { ExitCode } from '../lib/errors.ts'
 import { inSnakeCase } from '../lib/snake-case.ts'
-import { size } from '../lib/text.ts'
+import { longest, size } from '../lib/text.ts'
 import { toSecond } from '../observe/words.ts'
 import { build, planOfModels, rollback, rebuild, type ModelChoice } from '../pipeline/build.ts'
 import { exportMarts } from '../pipeline/serve.ts'
@@ -64,7 +64,7 @@ async function planOf(config: Config, choice: ModelChoice, terminal: Terminal): 
   const { world, close } = createWorld(showingWarnings(terminal), terminal)
   const context = { config, world, runId: 'plan', deadline: Infinity }
   const plan = await planOfModels(context, choice).finally(close)
-  const widest = Math.max(...plan.map(({ model }) => model.length))
+  const widest = longest(plan.map(({ model }) => model))
   const lines = plan.map(
     ({ model, action, reason }) => `${model.padEnd(widest)}  ${action.padEnd(6)}  ${reason}\n`,
   )

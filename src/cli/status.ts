@@ -19,7 +19,7 @@ import { readOrganisations } from '../lake/organisations.ts'
 import type { LeaseStatus } from '../lib/lock.ts'
 import type { RunEvent } from '../lib/events.ts'
 import { ageText } from '../lib/days.ts'
-import { size, someOf, counted, oneLine } from '../lib/text.ts'
+import { size, someOf, counted, longest, oneLine } from '../lib/text.ts'
 import { addressing, firstLines, toSecond } from '../observe/words.ts'
 import {
   configured,
@@ -297,7 +297,7 @@ export const doctorCommand = defineCommand({
 })
 
 function findingsText(findings: readonly Finding[]): string {
-  const width = Math.max(...findings.map(({ check }) => check.length))
+  const width = longest(findings.map(({ check }) => check))
   const lines = findings.map(({ check, state, message, hint }) => {
     const line = `${state.padEnd(8)} ${check.padEnd(width)}  ${message}${hint === null ? '' : `. ${hint}`}`
     return `${line.replaceAll(/\s*\n\s*/g, ' ')}\n`

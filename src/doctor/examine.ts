@@ -66,13 +66,13 @@ export async function examine(examination: Examination): Promise<Finding[]> {
     ['rollback', () => checkEarlier(dataFolder)],
     ['snapshots', () => checkSnapshots(dataFolder)],
   ]
-  const findings = [...before]
+  const findings = [before]
   for (const [check, work] of rest) {
     world.signal.throwIfAborted()
     const otherwise = check === 'redaction' ? ExitCode.usage : ExitCode.partial
-    findings.push(...(await examined(check, otherwise, work)))
+    findings.push(await examined(check, otherwise, work))
   }
-  return findings
+  return findings.flat()
 }
 
 /** The findings of a check; if it cannot be made, its error is a finding. */

@@ -131,7 +131,8 @@ const OPEN_TO_ALL: ReadonlySet<string> = new Set(['.gitignore', 'seeds'])
  */
 export async function checkPermissions(dataFolder: string, umask: number): Promise<Finding[]> {
   if (process.platform === 'win32') return []
-  const exposed = await exposedPaths(dataFolder, dataFolder, umask)
+  const exposed: string[] = []
+  await addExposed(exposed, dataFolder, dataFolder, umask)
   if (exposed.length === 0)
     return [ok('permissions', `only ${usersOf(umask)} can read the data folder`)]
   return [
@@ -143,18 +144,23 @@ export async function checkPermissions(dataFolder: string, umask: number): Promi
   ]
 }
 
-/** Ignores files that disappear meanwhile, because a run may be in progress. */
-async function exposedPaths(dataFolder: string, path: string, umask: number): Promise<string[]> {
+/** Adds what is exposed at and below a path. Ignores files that disappear meanwhile, because a run may be in progress. */
+async function addExposed(
+  exposed: string[],
+  dataFolder: string,
+  path: string,
+  umask: number,
+): Promise<void> {
   const status = await orIfMissing(lstat(path), undefined)
   const name = relative(dataFolder, path)
-  if (status === undefined || status.isSymbolicLink() || OPEN_TO_ALL.has(name)) return []
+  if (status === undefined || status.isSymbolicLink() || OPEN_TO_ALL.has(name)) return
   const mode = status.mode & 0o777
-  const isExposed = (mode & umask) !== 0
-  const exposed = isExposed ? [`${name || dataFolder} (${mode.toString(8).padStart(3, '0')})`] : []
-  for (const entry of status.isDirectory() ? await listIfThere(path) : []) {
-    exposed.push(...(await exposedPaths(dataFolder, join(path, entry.name), umask)))
+  if ((mode & umask) !== 0) {
+    exposed.push(`${name || dataFolder} (${mode.toString(8).padStart(3, '0')})`)
   }
-  return exposed
+  for (const entry of status.isDirectory() ? await listIfThere(path) : []) {
+    await addExposed(exposed, dataFolder, join(path, entry.name), umask)
+  }
 }
 
 function usersOf(umask: number): string {

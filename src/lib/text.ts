@@ -37,6 +37,11 @@ export function unicodeEscape(char: string): string {
     .join('')
 }
 
+/** The length of the longest text. Not by a spread, which fails for very many. */
+export function longest(texts: readonly string[]): number {
+  return texts.reduce((most, { length }) => Math.max(most, length), 0)
+}
+
 /** At most `most` characters; surrogate pairs stay whole. */
 export function cut(text: string, most: number): string {
   const characters = Array.from(text)

@@ -1,5 +1,5 @@
 import type { EventOf } from '../lib/events.ts'
-import { digits } from '../lib/text.ts'
+import { digits, longest } from '../lib/text.ts'
 
 /** Milliseconds as `340ms`, `9.5s`, `4m 12s`, `2h 03m` or `12 days`. */
 export function duration(ms: number): string {
@@ -30,8 +30,7 @@ export function firstLines(
 
 /** Aligns rows of cells: the first cell to the left, the others to the right. */
 export function aligned(rows: readonly (readonly string[])[]): string[] {
-  const widthAt = (at: number): number => Math.max(...rows.map((row) => row[at]?.length ?? 0))
-  const widths = (rows[0] ?? []).map((_, at) => widthAt(at))
+  const widths = (rows[0] ?? []).map((_, at) => longest(rows.map((row) => row[at] ?? '')))
   return rows.map(([name = '', ...numbers]) => {
     const padded = numbers.map((cell, at) => cell.padStart(widths[at + 1] ?? 0))
     return [name.padEnd(widths[0] ?? 0), ...padded].join('  ')

@@ -79,6 +79,18 @@ describe('limits set --csv', () => {
     })
   })
 
+  it('reports very many users that were not tried', async () => {
+    const platform = await stage({
+      intercept: ({ method }) =>
+        method === 'PUT' ? new Response('{"title":"Bad Request"}', { status: 400 }) : undefined,
+    })
+    const lines = Array.from({ length: 140_000 }, (_, at) => `u${at}@a.example,4000000`)
+    const file = await csvOf('email,limit', lines.join('\n'))
+    const { code, out } = await platform.run(['limits', 'set', '--csv', file, '--yes', '--json'])
+    expect(code).toBe(2)
+    expect(JSON.parse(out)).toMatchObject({ failed: 100, not_tried: 139_900 })
+  })
+
   it('removes the limit of a user where the file says none', async () => {
     const platform = await stage()
     const [one, two, three] = (await limitsOf(platform)).userLimits.map(({ email }) => email)

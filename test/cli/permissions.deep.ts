@@ -1,10 +1,11 @@
 import { chmod, lstat, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
-import { execFile } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { runHook } from '../hooks/support.ts'
-import { command } from '../support/command.ts'
+import { command, MAIN } from '../support/command.ts'
 import { temporaryFolder } from '../support/helpers.ts'
 import { NOW } from './command-stage.ts'
 import { execute } from './published-stage.ts'
@@ -129,6 +130,20 @@ describe('permissions', () => {
       await doctor(await configured(data, 'umask: 027\n')),
     ]
     for (const { out } of open) expect(out).toMatch(/^ok +permissions +only its owner and group/m)
+  })
+
+  test('doctor counts them, however many there are', async () => {
+    const data = await temporaryFolder()
+    await mkdir(join(data, 'lake'))
+    // as many with less memory for calls fail as five times as many without
+    const names = Array.from({ length: 30_000 }, (_, at) => join(data, 'lake', `file ${at}`))
+    for (const name of names) writeFileSync(name, '', { mode: 0o644 })
+    const args = ['--stack-size=250', MAIN, 'doctor']
+    const { stdout } = spawnSync(process.execPath, args, {
+      env: { AGENT_WAREHOUSE_DATA: data },
+      encoding: 'utf8',
+    })
+    expect(stdout).toMatch(/^warning +permissions .* and 2999\d more/m)
   })
 
   test('the data folder in a git repository ignores all but its seeds, and keeps a changed .gitignore', async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { oneLine, counted, digits } from '../../src/lib/text.ts'
-import { duration, toSecond } from '../../src/observe/words.ts'
+import { aligned, duration, toSecond } from '../../src/observe/words.ts'
 
 test.each([
   [0, '0ms'],
@@ -32,4 +32,9 @@ test('counts are shown with thousands separators, and nouns in singular or plura
 
 test('law 11: text of a server is shown on one line without terminal commands', () => {
   expect(oneLine('first\r\nsecond\u001b[2J\u202e!')).toBe('first second [2J !')
+})
+
+test('very many rows, as of a fleet, are aligned', () => {
+  const lines = aligned(Array.from({ length: 200_000 }, (_, at) => ['org', String(at)]))
+  expect(lines[0]).toBe('org       0')
 })

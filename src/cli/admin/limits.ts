@@ -216,19 +216,19 @@ function limitText(limit: Credits): string {
 }
 
 async function sendAll(platform: Platform, batches: readonly Wish[][]) {
-  const outcomes: Outcome[] = []
+  const outcomes: Outcome[][] = []
   for (const [at, batch] of batches.entries()) {
     try {
       const result = parseExactly((await platform.client.limits.sendUsers(batch)).text)
-      outcomes.push(...batch.map((wish) => answered(wish, result, platform.hide)))
+      outcomes.push(batch.map((wish) => answered(wish, result, platform.hide)))
     } catch (error) {
       const rest = batches.slice(at + 1).flat()
-      outcomes.push(...batch.map((wish) => outcome(wish, afterFailure(error))))
-      outcomes.push(...rest.map((wish) => outcome(wish, 'not tried')))
-      return { outcomes, failure: asError(error) }
+      outcomes.push(batch.map((wish) => outcome(wish, afterFailure(error))))
+      outcomes.push(rest.map((wish) => outcome(wish, 'not tried')))
+      return { outcomes: outcomes.flat(), failure: asError(error) }
     }
   }
-  return { outcomes, failure: null }
+  return { outcomes: outcomes.flat(), failure: null }
 }
 
 function answered(wish: Wish, result: unknown, hide: (text: string) => string): Outcome {

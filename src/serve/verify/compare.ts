@@ -73,15 +73,15 @@ export async function compareFacts(options: CompareOptions) {
   await insertRows(database, 'verify.intervals', wanted)
   const facts = await options.makeFacts(database)
   const days = [...new Set(intervals.map(({ day }) => day))].sort()
-  const differences: Difference[] = []
+  const differences: Difference[][] = []
   let [rows, values] = [0, 0]
   for (const fact of facts) {
     const compared = await compareFact(database, fact, days)
-    differences.push(...compared.differences)
+    differences.push(compared.differences)
     rows += compared.rows
     values += compared.rows * fact.columns.length
   }
-  return { tables: facts.length, rows, values, differences }
+  return { tables: facts.length, rows, values, differences: differences.flat() }
 }
 
 const publishedRow = z.object({

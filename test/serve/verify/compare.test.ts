@@ -125,6 +125,14 @@ describe('the comparison of verify', () => {
     ])
   })
 
+  it('reports very many rows, as of a warehouse that lacks days of a large organisation', async () => {
+    const platform = `create table fct_x as
+      select 'o' as org_id, date '2026-01-15' as activity_date, 'k' || i as name, i as n,
+        0.5::double as r
+      from range(140000) as a (i)`
+    expect((await compare([], platform)).differences).toHaveLength(140_000)
+  })
+
   it('matches rows without a name with each other', async () => {
     const { differences } = await compare(
       [row('2026-01-15', null, '1', '1')],
