@@ -2,6 +2,7 @@ import { lstatSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve, sep } from 'node:path'
 import { FOLDERS, REPORT_FORMATS } from '../config/config.ts'
 import { readOrganisations } from '../lake/organisations.ts'
+import { refuseTilde } from '../lib/disk.ts'
 import { UsageError } from '../lib/errors.ts'
 import { size, splitNames } from '../lib/text.ts'
 import { reportOn, writeDocs } from '../pipeline/serve.ts'
@@ -92,6 +93,7 @@ function outputPath(
 ): string | undefined {
   if (out === undefined) return undefined
   const path = resolve(cwd, out)
+  refuseTilde(path, '--out:')
   const present = lstatSync(path, { throwIfNoEntry: false })
   const isOther =
     present !== undefined && statSync(path, { throwIfNoEntry: false })?.isFile() !== true

@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
-import { dirname, join, resolve, sep } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { z } from 'zod'
+import { refuseTilde } from '../lib/disk.ts'
 import { UsageError } from '../lib/errors.ts'
 import { bytesOf, LEAST_MEMORY, limitsOf, readMachine, type Bound } from '../lib/machine.ts'
 import { redactionKeyIn } from '../lib/secrets/redaction.ts'
@@ -220,11 +221,7 @@ function checkFolder(path: string): string {
       hint: 'The path must not contain ? * [ ] or \\, which DuckDB reads as a pattern, or a control character. Name another folder with --data or AGENT_WAREHOUSE_DATA.',
     })
   }
-  if (path.split(sep).includes('~')) {
-    throw new UsageError(`the data folder ${path} has '~' in its path, which is no home folder`, {
-      hint: 'Write the whole path: no shell replaces ~ in a file, or in --data=~.',
-    })
-  }
+  refuseTilde(path, 'the data folder')
   if (isFile(path) || isFile(dirname(path))) {
     const problem = 'is a file, or is inside a file'
     throw new UsageError(`the data folder ${path} ${problem}`, {

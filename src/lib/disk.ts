@@ -1,6 +1,6 @@
 import { constants } from 'node:fs'
 import { access, rename } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { dirname, join, sep } from 'node:path'
 import { AppError, messageOf, UsageError } from './errors.ts'
 import { codeOf, isMissing, removeFile, syncFolder, temporaryPath, writeAtomic } from './files.ts'
 
@@ -31,6 +31,18 @@ export async function writableAncestor(folder: string): Promise<string> {
     if (!isMissing(error) || dirname(folder) === folder) throw error
     return writableAncestor(dirname(folder))
   }
+}
+
+/**
+ * Call this before files are made at a path that a person has named.
+ *
+ * @throws UsageError for a path with `~`: a shell has not replaced it by the home folder.
+ */
+export function refuseTilde(path: string, what: string): void {
+  if (!path.split(sep).includes('~')) return
+  throw new UsageError(`${what} ${path} has '~' in its path, which is no home folder`, {
+    hint: 'Write the whole path: no shell replaces ~ in a file, or after = in --data=~.',
+  })
 }
 
 const FAULTS = [

@@ -44,6 +44,13 @@ describe('what is no file in --out', () => {
   })
 })
 
+it('--out with ~, which no shell has replaced, is refused', async () => {
+  const folder = await temporaryFolder()
+  const { code, err } = await command(['docs', '--data', folder, '--out=~/a.html'], {}, folder)
+  expect(err).toContain(`--out: ${join(folder, '~', 'a.html')} has '~' in its path`)
+  expect(code).toBe(2)
+})
+
 describe('an SQL statement', () => {
   it.each(['-- a comment\nselect 1', '--\nselect 1', '--total\nselect 1', '--a = 1\nselect 1'])(
     'may begin with a comment: %j',

@@ -156,6 +156,7 @@ describe('hooks install', () => {
     [['--user', '--project'], 'mutually exclusive'],
     [['--settings', 'a', '--project'], 'mutually exclusive'],
     [['--config', 'gone.yaml'], 'there is no file'],
+    [['--config-dir', '~/.agent'], "has '~' in its path"],
   ])('refuses %j', async (args, message) => {
     const { code, err } = await (await place()).hooks('install', ...args)
     expect(code).toBe(2)

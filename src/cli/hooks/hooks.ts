@@ -30,6 +30,7 @@ import {
 } from '../../hooks/status.ts'
 import { keepOutOfGit } from '../../lake/layout.ts'
 import { counted, size } from '../../lib/text.ts'
+import { refuseTilde } from '../../lib/disk.ts'
 import { UsageError } from '../../lib/errors.ts'
 import { setting } from '../../lib/trust.ts'
 import { missingVariables } from '../../notify/channel.ts'
@@ -80,8 +81,10 @@ async function settingsPlace(flags: SettingsFlags, terminal: Terminal, dataFolde
   const config = configPath(flags.config, terminal.cwd)
   const hook = { node: process.execPath, script: MAIN, dataFolder, config }
   const line = commandLine(hook, process.platform === 'win32' ? 'windows' : 'posix')
-  const [path, why] = settingsPath(flags, terminal)
-  return { file: await readSettings(resolve(terminal.cwd, path)), why, line }
+  const [named, why] = settingsPath(flags, terminal)
+  const path = resolve(terminal.cwd, named)
+  refuseTilde(path, 'the settings file')
+  return { file: await readSettings(path), why, line }
 }
 
 function settingsPath(
