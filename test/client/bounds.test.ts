@@ -39,6 +39,14 @@ const REFUSED: readonly [string, Call][] = [
   ],
   ['a start that is not a time', ({ computers }) => computers.metrics('c', { start: 'now' })],
   [
+    'a start on 30 February',
+    ({ computers }) => computers.metrics('c', { start: '2026-02-30T00:00:00Z' }),
+  ],
+  [
+    'a start at 25 hours',
+    ({ computers }) => computers.metrics('c', { start: '2026-03-01T25:00:00Z' }),
+  ],
+  [
     'a start after the end',
     (client) => client.tools({ startDate: '2026-03-02', endDate: '2026-03-01' }),
   ],

@@ -104,7 +104,8 @@ describe('a response that is not as documented', () => {
 
   it.each([
     [302, '302 redirect, which is not followed: check the base URL or the app URL'],
-    [404, '404 refused by the server'],
+    [404, '404 not found: check the base URL or the app URL'],
+    [410, '410 refused by the server'],
     [501, '501 failure of the server'],
   ])('an error response %i without a Problem body is put into words', async (status, said) => {
     const { client } = await onServer(

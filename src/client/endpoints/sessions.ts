@@ -11,9 +11,11 @@ import {
 } from '../http/call.ts'
 import type { ServedRow } from '../json/envelope.ts'
 import type { Message, Session, SessionSettingsPatch, Computer, ComputerMetrics } from '../types.ts'
+import { isDay } from '../../lib/day.ts'
 import { UsageError } from '../../lib/errors.ts'
 import { keptText, parseKept } from '../../lib/json.ts'
 
+/** Where to look for a session. */
 export interface OnComputer {
   /** The computer to ask directly. */
   readonly computerId?: string | undefined
@@ -45,7 +47,10 @@ export class Sessions extends Endpoints {
     return { session: documented(parseKept(text)), text }
   }
 
-  /** Changes settings. It is not documented whether other settings stay. Never retried. */
+  /**
+   * Changes settings, and returns the session. It is not documented whether other settings stay.
+   * Never retried.
+   */
   async update(sessionId: string, sessionSettings: SessionSettingsPatch): Promise<Session> {
     return documented((await this.sendUpdate(sessionId, sessionSettings)).value)
   }
@@ -87,6 +92,7 @@ export function lengthOfName(name: string): number {
   return Array.from(name).length
 }
 
+/** Which samples of a computer. */
 export interface MetricsQuery {
   /** Samples from this time on, ISO 8601 with its zone. */
   readonly start?: string | undefined
@@ -158,7 +164,7 @@ export class Computers extends Endpoints {
     computerId: string,
     { start }: MetricsQuery = {},
   ): Promise<Served<readonly ComputerMetrics[]>> {
-    if (start !== undefined && !ZONED.test(start)) {
+    if (start !== undefined && !isTime(start)) {
       throw new UsageError(`start: '${start}' is not a time of ISO 8601 with its zone`)
     }
     const path = withQuery(pathOf(`${COMPUTER}/metrics`, computerId), { start })
@@ -178,4 +184,9 @@ export class Computers extends Endpoints {
 
 const COMPUTERS = '/api/v0/computers'
 const COMPUTER = `${COMPUTERS}/{}`
+/** A time with its zone, which is in the calendar: 25 hours and 30 February are not. */
+function isTime(text: string): boolean {
+  return ZONED.test(text) && isDay(text.slice(0, 10)) && !Number.isNaN(Date.parse(text))
+}
+
 const ZONED = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/

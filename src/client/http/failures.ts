@@ -44,6 +44,7 @@ export function failureOf(method: string, path: string, head: HttpHead, body: st
 /** What a status means, for an answer that does not say it or whose text is left out. */
 function usualWords(status: number): string {
   if (status < 400) return 'redirect, which is not followed: check the base URL or the app URL'
+  if (status === 404) return 'not found: check the base URL or the app URL'
   return status < 500 ? 'refused by the server' : 'failure of the server'
 }
 
