@@ -17,7 +17,10 @@ export {
 } from './client/index.ts'
 export type {
   AnalyticsAnswer,
+  AnalyticsEndpoint,
   AnalyticsQuery,
+  AnswerMetadata,
+  AnswerOrigin,
   Computers,
   Controls,
   ControlsQuery,
@@ -30,12 +33,13 @@ export type {
   Readiness,
   ReadinessPage,
   ReadinessQuery,
+  RowHandler,
   Served,
   ServedRow,
   Sessions,
   WantedLimit,
 } from './client/index.ts'
 export type * from './client/types.ts'
-export type { Day, DayRange } from './lib/days.ts'
+export { parseDay, type Day, type DayRange } from './lib/days.ts'
 export { AppError, CredentialError, DeferredError, UsageError } from './lib/errors.ts'
 export type { Learned, LearnedLimit } from './lib/learned.ts'

@@ -40,20 +40,25 @@ import type {
 /** The analytics endpoints (PLATFORM_API, "Analytics"), each below `/api/v1/analytics/`. */
 export type AnalyticsEndpoint = OpenEnum<'tokens' | 'tools' | 'activity' | 'productivity' | 'users'>
 
+/** What to request from an analytics endpoint. */
 export interface AnalyticsQuery {
+  /** Both days included; `parseDay` makes a day of a text. */
   readonly range: DayRange
+  /** One row per group and day, where the endpoint has this grouping. */
   readonly groupBy?: 'model' | 'tool_name' | 'client' | undefined
   /** Users on a page, 1 to 100, where an endpoint is paginated, as `/users` is. */
-  readonly limit?: number
+  readonly limit?: number | undefined
   /** `next_cursor` of the page before. */
   readonly cursor?: string | undefined
-  /** See Call. */
+  /** The caller divides a range that takes too long, so the request is not retried as it is. */
   readonly isDivisible?: boolean
 }
 
 /** An answer without its rows. */
 export interface AnswerMetadata extends AnswerOrigin {
+  /** `meta.org_id`; null if the answer has none. */
   readonly orgId: string | null
+  /** Whether there is another page, which begins at `nextCursor`. */
   readonly hasMore: boolean
   readonly nextCursor: string | null
   /** The server's clock, milliseconds since the epoch; null without a `Date`, NaN if it is invalid. */
@@ -115,6 +120,7 @@ export class ApiClient {
   readonly readiness: Readiness
   /** Sessions and their messages. */
   readonly sessions: Sessions
+  /** Persistent environments that sessions run in. */
   readonly computers: Computers
 
   constructor(options: ClientOptions, world: World) {
@@ -129,7 +135,7 @@ export class ApiClient {
     this.computers = new Computers(caller)
   }
 
-  /** The limits learned so far, for the next client to begin with. */
+  /** The limits learned so far, for the option `learned` of the next client. */
   learned(): Learned {
     return this.#caller.transport.learned()
   }
@@ -208,7 +214,10 @@ export class ApiClient {
     return this.#days('productivity', range)
   }
 
-  /** Every user of every day in the range, page by page. */
+  /**
+   * Every user of every day in the range, page by page. If users change while the pages are read, one
+   * may be on two of them.
+   */
   async *users(range: DateRangeOptions): AsyncGenerator<readonly UserDay[], void, undefined> {
     for await (const page of userPages((query) => this.ask('users', query), rangeOf(range))) {
       yield objectsOf<UserDay>(page.rows, page)

@@ -46,6 +46,7 @@ export interface Problem {
 
 /** No complete answer was received: refused, reset, timed out, or cut off. */
 export class TransportError extends AppError {
+  /** Whether the time limit of the request ended it. */
   readonly timedOut: boolean
   /** The platform's id of the request, if the answer was cut off after its headers. */
   requestId: string | null = null
@@ -65,6 +66,7 @@ export class BodyTooLargeError extends AppError {
 
 /** A 2xx answer whose body differs from the specification. */
 export class BodyError extends AppError {
+  /** The platform's id of the request; null if the answer stated none. */
   readonly requestId: string | null
 
   constructor(message: string, requestId: string | null, options: FailureOptions = {}) {
@@ -88,7 +90,9 @@ export class UnknownOutcomeError extends AppError {}
  * e-mail addresses and secrets.
  */
 export class ApiError extends AppError {
+  /** The HTTP status. */
   readonly status: number
+  /** The platform's text, which may name people. */
   readonly problem: Problem
 
   constructor(message: string, status: number, problem: Problem, options: FailureOptions = {}) {
@@ -103,7 +107,9 @@ export class ApiError extends AppError {
  * other resources may.
  */
 export class RefusedError extends CredentialError {
+  /** The HTTP status, 401 or 403. */
   readonly status: number
+  /** The platform's text, which may name people. */
   readonly problem: Problem
 
   constructor(message: string, status: number, problem: Problem, options: FailureOptions = {}) {

@@ -2,13 +2,17 @@ import { setMaxListeners } from 'node:events'
 import { ApiClient, type ClientOptions } from './client.ts'
 import { addressOf } from '../lib/trust.ts'
 import { AppError, UsageError } from '../lib/errors.ts'
+import type { Learned } from '../lib/learned.ts'
 import { checkAboveZero, checkWhole } from '../lib/numbers.ts'
 import { createNodeWorld, proxyOf } from './http/node-world.ts'
 
+/** The platform's addresses, the key, and limits for the requests of a client. */
 export interface PlatformClientOptions extends Pick<
   ClientOptions,
-  'baseUrl' | 'credential' | 'timeoutMs'
+  'baseUrl' | 'credential' | 'learned'
 > {
+  /** The time limit of one complete answer, in milliseconds. @default 120000 */
+  readonly timeoutMs?: number | undefined
   /**
    * The web application host, e.g. `https://app.example.com`, which serves readiness reports.
    * Empty counts as not set.
@@ -19,8 +23,8 @@ export interface PlatformClientOptions extends Pick<
   /** The highest number of requests in flight; lower if the platform limits it. @default 8 */
   readonly concurrency?: number | undefined
   /**
-   * Milliseconds since the epoch. If the platform asks for a wait beyond it, the call throws a
-   * DeferredError at once. @default Infinity
+   * Milliseconds since the epoch. No call lasts longer, and one that a rate limit would delay
+   * beyond it throws a DeferredError at once. @default Infinity
    */
   readonly deadline?: number | undefined
   /**
@@ -49,14 +53,17 @@ export class PlatformClient extends ApiClient {
   constructor(options: PlatformClientOptions) {
     if (!isKey(options.credential)) {
       const problem = 'is empty, or contains characters that a key cannot contain'
-      throw new UsageError(`the credential ${problem}`)
+      const isLine = /\n$/.test(options.credential)
+      const hint = isLine ? 'Remove the line break that ends a key from a file.' : undefined
+      throw new UsageError(`the credential ${problem}`, { hint })
     }
-    const { baseUrl, appUrl, timeoutMs, signal } = options
+    const { baseUrl, appUrl, timeoutMs, learned, signal } = options
     const { rate = 1000, concurrency = 8, deadline = Infinity } = options
     checkAboveZero('rate', rate)
     checkAboveZero('deadline', deadline)
     if (timeoutMs !== undefined) checkAboveZero('timeoutMs', timeoutMs)
     checkWhole('concurrency', concurrency, 1)
+    if (learned !== undefined) checkLearned(learned)
     const end = signal ?? new AbortController().signal
     const closed = new AbortController()
     const stop = AbortSignal.any([end, closed.signal])
@@ -70,6 +77,7 @@ export class PlatformClient extends ApiClient {
         concurrency,
         deadline,
         timeoutMs,
+        learned,
         baseUrl: addressOf(baseUrl, 'baseUrl', 'For example https://api.example.com.'),
         appUrl:
           appUrl === undefined || appUrl === ''
@@ -85,6 +93,15 @@ export class PlatformClient extends ApiClient {
       return (closing ??= close())
     }
   }
+}
+
+/** It may come from a file. */
+function checkLearned({ limit, concurrency }: Learned): void {
+  checkWhole('learned.concurrency', concurrency, 1)
+  if (limit === null) return
+  checkAboveZero('learned.limit.rate', limit.rate)
+  checkAboveZero('learned.limit.burst', limit.burst)
+  checkAboveZero('learned.limit.measuredAt', limit.measuredAt)
 }
 
 /** Plain JavaScript may give a variable of the environment that is not set. */

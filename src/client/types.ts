@@ -1,25 +1,33 @@
 /*
- * Rows of the analytics endpoints (PLATFORM_API, "Analytics rows"). Every field
- * may be absent, fields may be added, and numbers beyond 2^53 lose their last
- * digits in JavaScript: the warehouse keeps them exact from the text.
+ * Rows of the analytics endpoints (PLATFORM_API, "Analytics rows").
  */
 
-/** Fields that the specification does not name pass through. */
+/**
+ * What the platform serves: fields are typed as documented, and not checked. Fields that the
+ * specification does not name pass through, and numbers beyond 2^53 are rounded.
+ */
 interface Open {
   readonly [field: string]: unknown
 }
 
+/** A documented value, or one that came later. */
+export type OpenEnum<T extends string> = T | (string & Record<never, never>)
+
+/** What one model consumed. */
 export interface ModelUsage extends Open {
   readonly model_id?: string
   readonly model_tier?: string
+  /** Standard Credits. */
   readonly billable_tokens?: number
   readonly input_tokens?: number
   readonly output_tokens?: number
 }
 
+/** What one user consumed. */
 export interface UserUsage extends Open {
   readonly user_id?: string
   readonly user_email?: string | null
+  /** Standard Credits. */
   readonly billable_tokens?: number
   readonly by_model?: readonly ModelUsage[]
 }
@@ -37,6 +45,7 @@ export interface TokensDay extends Open {
   readonly by_user?: readonly UserUsage[]
 }
 
+/** Invocations of one skill or slash command. */
 export interface NamedCount extends Open {
   readonly name?: string
   readonly count?: number
@@ -46,21 +55,25 @@ export interface NamedCount extends Open {
 export interface ToolsDay extends Open {
   readonly date: string
   readonly tool_calls?: number
-  readonly by_tool?: readonly { readonly tool: string; readonly invocations: number }[]
+  readonly by_tool?: readonly (Open & { readonly tool: string; readonly invocations: number })[]
   /** Users who used MCP servers. */
   readonly mcp_users_with_mcp?: number
-  readonly mcp_by_server?: readonly { readonly server: string; readonly invocations: number }[]
+  /** One server may be listed in several spellings. */
+  readonly mcp_by_server?: readonly (Open & {
+    readonly server: string
+    readonly invocations: number
+  })[]
   readonly skills_invocations?: number
   readonly skills_by_name?: readonly NamedCount[]
   readonly slash_commands_invocations?: number
   readonly slash_commands_by_name?: readonly NamedCount[]
   readonly hooks_invocations?: number
-  readonly hooks_by_event?: readonly {
+  readonly hooks_by_event?: readonly (Open & {
     readonly event?: string
     readonly matcher?: string
     readonly command?: string
     readonly count?: number
-  }[]
+  })[]
   /** Users of the web interface. */
   readonly web_users?: number
   /** Tool calls per user turn. */
@@ -69,7 +82,11 @@ export interface ToolsDay extends Open {
   readonly autonomy_ratio_p90?: number
   readonly tool_calls_per_session_avg?: number
   readonly user_turns_per_session_avg?: number
-  readonly tool_autonomy_level_ratio?: Readonly<Record<string, number>>
+  /** Distribution over the levels. */
+  readonly tool_autonomy_level_ratio?: Readonly<
+    Record<string, number> &
+      Partial<Record<'auto_high' | 'auto_medium' | 'auto_low' | 'manual', number>>
+  >
 }
 
 /** One day of `/activity`. */
@@ -80,8 +97,10 @@ export interface ActivityDay extends Open {
   readonly weekly_active_users?: number
   /** Trailing 30 days. */
   readonly monthly_active_users?: number
-  /** A user on several clients counts in each. */
-  readonly daily_active_users_by_client?: Readonly<Record<string, number>>
+  /** By client; a user on several clients counts in each. */
+  readonly daily_active_users_by_client?: Readonly<
+    Record<string, number> & Partial<Record<'terminal-ui' | 'web' | 'non-interactive-cli', number>>
+  >
   readonly sessions?: number
   readonly messages?: number
   readonly user_messages?: number
@@ -92,8 +111,8 @@ export interface ProductivityDay extends Open {
   readonly date: string
   readonly files_created?: number
   readonly files_edited?: number
-  readonly by_extension?: readonly { readonly extension: string; readonly count: number }[]
-  readonly by_language?: readonly { readonly language: string; readonly count: number }[]
+  readonly by_extension?: readonly (Open & { readonly extension: string; readonly count: number })[]
+  readonly by_language?: readonly (Open & { readonly language: string; readonly count: number })[]
   readonly git_commits?: number
   readonly git_prs_created?: number
 }
@@ -104,6 +123,7 @@ export interface UserDay extends Open {
   readonly user_email?: string | null
   readonly date: string
   readonly tool_calls?: number
+  /** Standard Credits. */
   readonly billable_tokens?: number
   readonly files_created?: number
   readonly files_edited?: number
@@ -117,13 +137,12 @@ export interface UserDay extends Open {
   readonly messages?: number
   readonly user_messages?: number
   readonly assistant_messages?: number
+  /** The model that the user used most. */
   readonly primary_model?: string
-  /** `standard` or `thinking`. */
-  readonly primary_model_tier?: string
+  readonly primary_model_tier?: OpenEnum<'standard' | 'thinking'>
   /** Tool calls per user turn. */
   readonly autonomy_ratio?: number
-  /** `auto-high`, `auto-medium`, `auto-low`, `spec`, `manual`. */
-  readonly delegation_level?: string
+  readonly delegation_level?: OpenEnum<'auto-high' | 'auto-medium' | 'auto-low' | 'spec' | 'manual'>
   readonly languages?: readonly string[]
 }
 
@@ -143,13 +162,8 @@ export interface ModelDay extends GroupedRow {
 }
 
 /*
- * Entity resources, which are not analytics (PLATFORM_API, "Resources and their fields"). What
- * the specification does not name passes through: fields, values of enums,
- * blocks of content.
+ * Entity resources, which are not analytics (PLATFORM_API, "Resources and their fields").
  */
-
-/** A documented value, or one that came later. */
-export type OpenEnum<T extends string> = T | (string & Record<never, never>)
 
 /** One revision of the enterprise controls. `settings` is a snapshot, not a difference. */
 export interface ControlChange extends Open {
@@ -157,7 +171,11 @@ export interface ControlChange extends Open {
   /** Properties may be added, removed or renamed between API versions. May carry secrets. */
   readonly settings: Readonly<Record<string, unknown>>
   /** Who made the change. */
-  readonly user?: { readonly id?: string; readonly email?: string; readonly name?: string }
+  readonly user?: Open & {
+    readonly id?: string
+    readonly email?: string
+    readonly name?: string
+  }
   /** ISO 8601. */
   readonly updatedAt?: string
 }
@@ -165,27 +183,30 @@ export interface ControlChange extends Open {
 /** A page of the history, newest revision first. */
 export interface ControlsPage extends Open {
   readonly changes: readonly ControlChange[]
-  readonly pagination?: { readonly hasMore?: boolean; readonly nextCursor?: string | null }
+  readonly pagination?: Open & { readonly hasMore?: boolean; readonly nextCursor?: string | null }
 }
 
-/** A limit of one user in credits; null removes it. */
-export interface UserLimit {
+/** The limit of one user, in credits; null: their own limit was removed. */
+export interface UserLimit extends Open {
   readonly email: string
   readonly limit: number | null
 }
 
+/** The global limit, and the limits of users who have their own. */
 export interface UsageLimits extends Open {
   /** The limit of every user without their own, in credits; null is no limit. */
   readonly globalLimit: number | null
   readonly userLimits: readonly UserLimit[]
 }
 
+/** Which of the requested limits were set. */
 export interface UserLimitsResult extends Open {
   readonly updated: readonly UserLimit[]
   /** Users whose limit was not set, and why. */
-  readonly errors: readonly { readonly email: string; readonly error: string }[]
+  readonly errors: readonly (Open & { readonly email: string; readonly error: string })[]
 }
 
+/** The result of one criterion of a readiness report. */
 export interface CriterionEvaluation extends Open {
   /** Sub-applications that pass, 0 to the denominator; null if the criterion was skipped. */
   readonly numerator: number | null
@@ -194,6 +215,7 @@ export interface CriterionEvaluation extends Open {
   readonly rationale?: string
 }
 
+/** A readiness report of one repository. */
 export interface ReadinessReport extends Open {
   /** UUID. */
   readonly reportId: string
@@ -201,7 +223,7 @@ export interface ReadinessReport extends Open {
   readonly createdAt: number
   readonly repoUrl: string
   /** By path of the application. */
-  readonly apps?: Readonly<Record<string, { readonly description?: string }>>
+  readonly apps?: Readonly<Record<string, Open & { readonly description?: string }>>
   /** By id of the criterion. */
   readonly report?: Readonly<Record<string, CriterionEvaluation>>
   readonly commitHash?: string
@@ -210,13 +232,14 @@ export interface ReadinessReport extends Open {
   readonly hasLocalChanges?: boolean
   /** There were commits that were not pushed. */
   readonly hasNonRemoteCommits?: boolean
-  readonly modelUsed?: {
+  readonly modelUsed?: Open & {
     readonly id?: string
     readonly reasoningEffort?: OpenEnum<'low' | 'medium' | 'high' | 'off'>
   }
   readonly agentVersion?: string
 }
 
+/** The tokens of a session, and its credits. */
 export interface TokenUsage extends Open {
   readonly inputTokens?: number
   readonly outputTokens?: number
@@ -226,8 +249,7 @@ export interface TokenUsage extends Open {
   readonly serviceCredits?: number
 }
 
-/** Settings that `sessions.update` takes. */
-export interface SessionSettingsPatch {
+interface ChangeableSettings {
   readonly model?: string
   readonly specModeModel?: string
   readonly providerLockTimestamp?: string
@@ -239,12 +261,29 @@ export interface SessionSettingsPatch {
   readonly disabledToolIds?: readonly string[]
 }
 
-export interface SessionSettings extends SessionSettingsPatch, Open {
+/** Settings that `sessions.update` takes. Those that are left out are not sent. */
+export interface SessionSettingsPatch extends ChangeableSettings {
+  /** Refused by the platform. */
+  readonly tokenUsage?: never
+  /** Refused by the platform. */
+  readonly inclusiveTokenUsage?: never
+}
+
+/** A tag of a session; the form of `metadata` is not documented. */
+export interface SessionTag extends Open {
+  readonly name: string
+  readonly metadata?: Readonly<Record<string, unknown>>
+}
+
+/** The settings of a session. */
+export interface SessionSettings extends ChangeableSettings, Open {
+  readonly tags?: readonly SessionTag[]
   readonly tokenUsage?: TokenUsage
   /** Child sessions included. */
   readonly inclusiveTokenUsage?: TokenUsage
 }
 
+/** A session of the agent. */
 export interface Session extends Open {
   readonly sessionId: string
   readonly status: OpenEnum<'idle' | 'pending' | 'running'>
@@ -266,10 +305,12 @@ export interface ContentBlock extends Open {
   readonly id?: string
 }
 
+/** A message of a session. */
 export interface Message extends Open {
   readonly id: string
   readonly role: OpenEnum<'user' | 'assistant' | 'tool' | 'system'>
   readonly content: readonly ContentBlock[]
+  /** The unit of both times is not documented. */
   readonly createdAt: number
   readonly updatedAt: number
   readonly parentId?: string
@@ -303,6 +344,7 @@ export interface Message extends Open {
   readonly isError?: boolean
 }
 
+/** A step of the setup of a computer; the values of `status` are not documented. */
 export interface ProvisioningStep extends Open {
   readonly id?: string
   readonly name?: string

@@ -23,8 +23,9 @@ export interface FailureOptions {
  * one line; `hint` says what to do next. Only `src/cli` prints it and exits.
  */
 export class AppError extends Error {
+  /** With which the command exits after this error. */
   readonly exitCode: ExitCode = ExitCode.unexpected
-  /** May be completed by a caller that knows more. */
+  /** What to do next, one sentence. May be completed by a caller that knows more. */
   hint: string | undefined
 
   constructor(message: string, options: FailureOptions = {}) {

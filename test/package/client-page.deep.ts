@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { startEmulator } from '../../src/emulator/emulator.ts'
 import { packageRoot } from '../../src/lib/package.ts'
 import { temporaryFolder } from '../support/helpers.ts'
@@ -15,6 +15,8 @@ interface Example {
 
 const run = promisify(execFile)
 
+beforeAll(declare)
+
 describe('the examples of docs/client.md', () => {
   it('print what the page shows, with the package imported by its name', async () => {
     const [setup, ...examples] = await examplesOf('docs/client.md')
@@ -25,20 +27,94 @@ describe('the examples of docs/client.md', () => {
 
   it('compile against the declarations of the package', async () => {
     const [setup, ...examples] = await examplesOf('docs/client.md')
-    const folder = await folderWithPackage()
-    const file = join(folder, 'examples.mts')
-    await writeFile(file, scriptOf(setup?.code ?? '', examples))
-    const tsc = join(packageRoot, 'node_modules/typescript/bin/tsc')
-    // as `npm pack` does
-    await run(process.execPath, [tsc, '-p', 'tsconfig.build.json'], { cwd: packageRoot })
-    const types = join(packageRoot, 'node_modules/@types')
-    const options = '--noEmit --strict --target es2023 --module nodenext --types node'.split(' ')
-    const { stdout } = await run(process.execPath, [tsc, ...options, '--typeRoots', types, file], {
-      cwd: folder,
-    }).catch((error: unknown) => ({ stdout: JSON.stringify(error) }))
-    expect(stdout).toBe('')
+    expect(await compile(['examples.mts'], scriptOf(setup?.code ?? '', examples))).toBe('')
   })
 })
+
+describe('a project that uses the client', () => {
+  it.each([
+    ['an ES module and CommonJS', ['program.mts', 'program.cts'], []],
+    ['input of a bundler', ['program.ts'], ['--module', 'esnext', '--moduleResolution', 'bundler']],
+  ])('compiles with every check of TypeScript as %s', async (_, names, options) => {
+    expect(await compile(names, PROGRAM, [...CHECKS, ...options])).toBe('')
+  })
+
+  it('can require the package, has the same classes then, and loads no DuckDB', async () => {
+    const file = join(await folderWithPackage(), 'script.cjs')
+    await writeFile(file, SCRIPT)
+    const { stdout } = await run(process.execPath, [file])
+    expect(stdout).toBe('true []\n')
+  })
+})
+
+const CHECKS = [
+  ...['--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess'],
+  ...['--noPropertyAccessFromIndexSignature', '--skipLibCheck', 'false'],
+]
+
+/** What is not possible with declarations that are too narrow. */
+const PROGRAM = `
+import { parseDay, PlatformClient, type AnswerMetadata, type Learned, type RowHandler } from 'agent-warehouse'
+
+export async function use(learned?: Learned, startAfter?: string, limit?: number): Promise<void> {
+  const client = new PlatformClient({ baseUrl: '', credential: '', learned })
+  await client.readiness.page({ limit, startAfter })
+  await client.controls.page({ limit })
+
+  const range = { first: parseDay('2026-03-18', 'first'), last: parseDay('2026-03-19', 'last') }
+  const { rows } = await client.ask('tokens', { range, limit })
+  const texts = rows.map(({ text }) => text)
+  const handler: RowHandler = {
+    begin: () => texts.splice(0),
+    isWanted: (text) => text !== '',
+    row: ({ text }) => texts.push(text),
+  }
+  const answer: AnswerMetadata = await client.stream('tokens', { range }, handler)
+
+  const [day] = await client.tools({ startDate: '2026-03-18', endDate: '2026-03-19' })
+  const share: number | undefined = day?.tool_autonomy_level_ratio?.auto_high
+  const added: unknown = day?.by_tool?.[0]?.['added']
+  const { sessionSettings } = await client.sessions.get('id')
+  const metadata: unknown = sessionSettings?.tags?.[0]?.metadata?.['owner']
+  await client.sessions.update('id', { tags: sessionSettings?.tags ?? [] })
+  const { tokenUsage, inclusiveTokenUsage, ...settings } = sessionSettings ?? {}
+  await client.sessions.update('id', settings)
+  // @ts-expect-error the platform refuses token usage
+  await client.sessions.update('id', sessionSettings ?? {})
+  console.log(answer.orgId, share, added, metadata, tokenUsage, inclusiveTokenUsage)
+}
+`
+
+const SCRIPT = `
+const { ApiError } = require('agent-warehouse')
+import('agent-warehouse').then((module) => {
+  const { sharedObjects } = process.report.getReport()
+  console.log(module.ApiError === ApiError, sharedObjects.filter((path) => /duckdb/i.test(path)))
+})
+`
+
+const TSC = join(packageRoot, 'node_modules/typescript/bin/tsc')
+
+/** Writes the declarations, as \`npm pack\` does. */
+async function declare(): Promise<void> {
+  await run(process.execPath, [TSC, '-p', 'tsconfig.build.json'], { cwd: packageRoot })
+}
+
+/** Compiles a text, under each name, in a project that has the package, and returns the errors. */
+async function compile(
+  names: readonly string[],
+  text: string,
+  more: readonly string[] = [],
+): Promise<string> {
+  const folder = await folderWithPackage()
+  for (const name of names) await writeFile(join(folder, name), text)
+  const types = ['--types', 'node', '--typeRoots', join(packageRoot, 'node_modules/@types')]
+  const options = ['--noEmit', '--strict', '--target', 'es2023', '--module', 'nodenext']
+  const { stdout } = await run(process.execPath, [TSC, ...options, ...types, ...more, ...names], {
+    cwd: folder,
+  }).catch((error: unknown) => ({ stdout: JSON.stringify(error) }))
+  return stdout
+}
 
 async function examplesOf(page: string): Promise<Example[]> {
   const text = await readFile(join(packageRoot, page), 'utf8')

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import {
   AppError,
+  parseDay,
   PlatformClient,
   UnknownOutcomeError,
   UsageError,
@@ -11,14 +12,15 @@ import {
   type Day,
   type DayRange,
   type Learned,
+  type LearnedLimit,
   type PlatformClientOptions,
   type WantedLimit,
 } from '../../src/index.ts'
-import { parseDay } from '../../src/lib/days.ts'
 import { failureOf } from '../client/support.ts'
 import { start } from '../emulator/support.ts'
 import { sendJson, testServer } from '../support/helpers.ts'
 
+const LIMIT: LearnedLimit = { rate: 5, burst: 9, source: 'headers', measuredAt: Date.now() }
 const OPTIONS = { baseUrl: 'https://api.example.com', credential: 'key-1' }
 
 describe('the client that the package exports', () => {
@@ -46,6 +48,12 @@ describe('the client that the package exports', () => {
     [{ ...OPTIONS, deadline: NaN }, 'deadline: NaN is not a number above 0'],
     [{ ...OPTIONS, concurrency: 0.5 }, 'concurrency: 0.5 is not a whole number of at least 1'],
     [{ ...OPTIONS, credential: 'a\r\nb' }, 'the credential is empty, or contains characters'],
+    [{ ...OPTIONS, learned: { limit: null, concurrency: 0 } }, 'learned.concurrency: 0 is not'],
+    [
+      { ...OPTIONS, learned: { limit: { ...LIMIT, rate: NaN }, concurrency: 1 } },
+      'limit.rate: NaN',
+    ],
+    [{ ...OPTIONS, learned: { limit: { ...LIMIT, burst: 0 }, concurrency: 1 } }, 'limit.burst: 0'],
   ])('refuses %j', (options, message) => {
     expect(() => new PlatformClient(options)).toThrow(UsageError)
     expect(() => new PlatformClient(options)).toThrow(message)
@@ -55,6 +63,12 @@ describe('the client that the package exports', () => {
     const hint: unknown = expect.stringContaining('For example https://api.example.com.')
     expect(() => new PlatformClient({ ...OPTIONS, baseUrl: 'ftp://host' })).toThrow(
       expect.objectContaining({ message: 'baseUrl is not https', hint }),
+    )
+  })
+
+  it('says why the key of a file may be refused', () => {
+    expect(() => new PlatformClient({ ...OPTIONS, credential: 'key-1\n' })).toThrow(
+      expect.objectContaining({ hint: 'Remove the line break that ends a key from a file.' }),
     )
   })
 
@@ -81,6 +95,17 @@ describe('the client that the package exports', () => {
     )
     const failure = await failureOf(open({ ...OPTIONS, appUrl: '' }).readiness.page())
     expect(failure.message).toContain('appUrl is not set')
+  })
+
+  it('begins with the limits that an earlier client learned, also read from a file', () => {
+    const learned: Learned = { limit: LIMIT, concurrency: 3 }
+    const saved = JSON.parse(JSON.stringify(learned)) as Learned
+    expect(open({ ...OPTIONS, learned: saved }).learned()).toEqual(learned)
+    expect(open({ ...OPTIONS, learned: saved, concurrency: 2 }).learned().concurrency).toBe(2)
+    expect(open({ ...OPTIONS, learned: undefined }).learned()).toEqual({
+      limit: null,
+      concurrency: 1,
+    })
   })
 
   it('names the address that readiness reports need', async () => {

@@ -24,9 +24,10 @@ import type {
 import { UsageError } from '../../lib/errors.ts'
 import { fieldOf } from '../../lib/json.ts'
 
+/** Which page of the history. */
 export interface ControlsQuery {
   /** Revisions on a page, 1 to 100; the platform's default is 20. */
-  readonly limit?: number
+  readonly limit?: number | undefined
   /** `pagination.nextCursor` of the page before. */
   readonly cursor?: string | undefined
 }
@@ -88,6 +89,7 @@ export class Limits extends Endpoints {
     return fetchItems<UsageLimits>(this.caller, USERS, 'whole')
   }
 
+  /** All limits. */
   async get(): Promise<UsageLimits> {
     return (await this.fetch()).value
   }
@@ -158,15 +160,17 @@ const GLOBAL = '/api/v0/organization/usage/limits/global'
 const USERS = '/api/v0/organization/usage/limits/users'
 const REPORTS = '/api/organization/maturity-level-reports'
 
+/** Which readiness reports. */
 export interface ReadinessQuery {
   /** Reports of one repository. */
   readonly repoId?: string | undefined
   /** Reports on a page; the platform may send fewer. */
-  readonly limit?: number
+  readonly limit?: number | undefined
   /** `reportId` of the last report of the page before. */
-  readonly startAfter?: string
+  readonly startAfter?: string | undefined
 }
 
+/** A page of readiness reports; the order is not documented. */
 export interface ReadinessPage {
   readonly reports: readonly ReadinessReport[]
 }

@@ -17,7 +17,7 @@ export interface GovernorOptions {
   readonly concurrency: number
   /** When the run must be over, milliseconds since the epoch. */
   readonly deadline: number
-  /** What an earlier run learned. */
+  /** What `learned()` of an earlier client returned: this one begins with these limits. */
   readonly learned?: Learned | undefined
 }
 
