@@ -41,7 +41,7 @@ async function start(): Promise<number> {
     })
   }
   const { program } = await import('./program.ts')
-  const { steadyNow } = await import('../client/index.ts')
+  const { steadyClock } = await import('../client/index.ts')
   return program(argv, {
     out: (text) => process.stdout.write(text),
     err: (text) => process.stderr.write(text),
@@ -52,7 +52,7 @@ async function start(): Promise<number> {
     ask: process.stdin.isTTY && process.stderr.isTTY ? askOnTerminal : null,
     environment: process.env,
     cwd,
-    now: steadyNow,
+    now: steadyClock(),
   })
 }
 

@@ -1,4 +1,4 @@
-import { once } from 'node:events'
+import { getEventListeners, once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
@@ -16,6 +16,7 @@ import {
   type PlatformClientOptions,
   type WantedLimit,
 } from '../../src/index.ts'
+import { isObject } from '../../src/lib/json.ts'
 import { failureOf } from '../client/support.ts'
 import { start } from '../emulator/support.ts'
 import { sendJson, testServer } from '../support/helpers.ts'
@@ -128,6 +129,20 @@ describe('the client that the package exports', () => {
     expect(requests).toHaveLength(1)
   })
 
+  it('leaves nothing on its signal when a request has ended', async () => {
+    const { signal } = new AbortController()
+    const { url } = await testServer(({ method }, response) => {
+      if (method === 'GET') sendJson(response, 200, { computers: [] })
+      if (method === 'DELETE') sendJson(response, 404, {})
+    })
+    const client = open({ ...OPTIONS, baseUrl: url, signal, timeoutMs: 200 })
+    const before = followersOf(signal)
+    await client.computers.list()
+    await failureOf(client.computers.delete('unknown'))
+    await failureOf(client.computers.restart('that does not answer'))
+    await vi.waitUntil(() => followersOf(signal) === before)
+  })
+
   it('does not know the outcome of a change that its signal aborts', async () => {
     const stop = new AbortController()
     const reason = new Error('enough')
@@ -234,12 +249,42 @@ describe('the client that the package exports', () => {
     expect(failure).toMatchObject({ name: 'DeferredError', hint: 'Try again later.' })
     expect(requests).toHaveLength(1)
   })
+
+  it.each([3_600_000, -3_600_000])(
+    'ends at the deadline if the clock was set by %d ms since the process started',
+    async (ms) => {
+      const { url } = await testServer(() => undefined)
+      const start = performance.now()
+      const now = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + ms)
+      onTestFinished(() => {
+        now.mockRestore()
+      })
+      const deadline = Date.now() + 300
+      const client = open({ ...OPTIONS, baseUrl: url, deadline, timeoutMs: 1_000 })
+      const failure = await failureOf(client.computers.list())
+      expect(failure).toMatchObject({
+        name: 'DeferredError',
+        message: 'the time limit was reached',
+      })
+      expect(performance.now() - start).toBeGreaterThan(250)
+    },
+  )
 })
 
 function open(options: PlatformClientOptions): PlatformClient {
   const client = new PlatformClient(options)
   onTestFinished(() => client.close())
   return client
+}
+
+/** The number of listeners of a signal, and of the signals that `AbortSignal.any` made from it. */
+function followersOf(signal: AbortSignal): number {
+  const name = Object.getOwnPropertySymbols(signal).find(
+    ({ description }) => description === 'kDependantSignals',
+  )
+  const made: unknown = name === undefined ? undefined : Reflect.get(signal, name)
+  const size: unknown = isObject(made) ? Reflect.get(made, 'size') : 0
+  return getEventListeners(signal, 'abort').length + Number(size)
 }
 
 /** Sets variables of the environment for one test. */

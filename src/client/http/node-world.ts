@@ -130,14 +130,13 @@ const COARSE_MS = 1000
 
 async function exchange(agent: Dispatcher, request: HttpRequest): Promise<HttpResponse> {
   const timeoutMs = Math.min(request.timeoutMs, LONGEST_TIMER_MS)
-  const timeout = AbortSignal.timeout(timeoutMs)
-  const signal = AbortSignal.any([request.signal, timeout])
+  const { signal, release } = endOf(request.signal, timeoutMs)
   const failureOf = (cause: unknown): unknown => {
     if (request.signal.aborted) return request.signal.reason
     if (cause instanceof BodyTooLargeError) return cause
     const late = `no complete answer within ${timeoutMs} ms`
-    const what = `${request.method} ${request.url}: ${timeout.aborted ? late : reasonOf(cause)}`
-    return new TransportError(what, timeout.aborted, { cause })
+    const what = `${request.method} ${request.url}: ${signal.aborted ? late : reasonOf(cause)}`
+    return new TransportError(what, signal.aborted, { cause })
   }
   try {
     const { origin, pathname, search } = new URL(request.url)
@@ -156,9 +155,37 @@ async function exchange(agent: Dispatcher, request: HttpRequest): Promise<HttpRe
     })
     const head = { status: answer.statusCode, headers: flatten(answer.headers) }
     const body = answer.body.on('error', () => undefined) // it may also fail while it is not read
+    body.once('close', release)
     return { ...head, body: piecesOf(body, head, request, failureOf) }
   } catch (error) {
+    release()
     throw failureOf(error)
+  }
+}
+
+/**
+ * A signal that aborts with another one or after a time, until it is released. `AbortSignal.any`
+ * would keep up to 2 kB of each request until the time is over.
+ */
+function endOf(
+  other: AbortSignal,
+  timeoutMs: number,
+): { signal: AbortSignal; release: () => void } {
+  const end = new AbortController()
+  const hangUp = (): void => {
+    end.abort(other.reason)
+  }
+  if (other.aborted) hangUp()
+  other.addEventListener('abort', hangUp)
+  const timer = setTimeout(() => {
+    end.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'))
+  }, timeoutMs).unref()
+  return {
+    signal: end.signal,
+    release: () => {
+      other.removeEventListener('abort', hangUp)
+      clearTimeout(timer)
+    },
   }
 }
 
@@ -264,17 +291,18 @@ const UNTRUSTED: ReadonlySet<string> = new Set([
 export type Ends = Pick<World, 'emit' | 'signal' | 'hangUp'>
 
 /**
- * Milliseconds since the epoch, by this machine's clock when the process started. Setting the clock
- * during a run changes no wait and no time limit.
+ * A clock that begins with the time of this machine, in milliseconds since the epoch. Setting the
+ * machine's clock later changes no wait and no time limit.
  */
-export function steadyNow(): number {
-  return Math.floor(performance.timeOrigin + performance.now())
+export function steadyClock(): () => number {
+  const start = Date.now() - performance.now()
+  return () => Math.floor(start + performance.now())
 }
 
 /** A World with the real clock, chance and network; `close` ends its connections. */
 export function createNodeWorld(
   ends: Ends,
-  now: () => number = steadyNow,
+  now = steadyClock(),
   proxy?: ProxyOptions,
 ): { readonly world: World; readonly close: () => Promise<void> } {
   const http = createHttp(proxy)
