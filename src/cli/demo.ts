@@ -14,6 +14,7 @@ import { demoAnomalies, restateFrom, writeDemoData } from './demo-data.ts'
 import { configured, defineCommand, logOption, number, textOr, type Terminal } from './command.ts'
 import { runJob } from './job.ts'
 import { checkWhole } from '../lib/numbers.ts'
+import { shellWord } from '../lib/text.ts'
 
 const MARK = '.demo'
 const REPORT = { formats: ['html' as const], people: false }
@@ -81,6 +82,7 @@ export const demoCommand = defineCommand({
 
 async function answer(dataFolder: string, terminal: Terminal): Promise<void> {
   const warehouse = warehousePath(dataFolder)
+  const data = `--data ${shellWord(dataFolder)}`
   for (const { question, sql } of QUESTIONS.map(analysis)) {
     const table = await query(warehouse, sql)
     terminal.out(`${question}\n\n${formatResult(table, 'table')}\n`)
@@ -91,9 +93,9 @@ async function answer(dataFolder: string, terminal: Terminal): Promise<void> {
       'Open it in a browser; it needs no network.',
       '',
       'What to try next:',
-      `  npx agent-warehouse status --data ${dataFolder}`,
-      `  npx agent-warehouse query "from fct_user_day limit 5" --data ${dataFolder}`,
-      `  npx agent-warehouse export csv --data ${dataFolder}`,
+      `  npx agent-warehouse status ${data}`,
+      `  npx agent-warehouse query "from fct_user_day limit 5" ${data}`,
+      `  npx agent-warehouse export csv ${data}`,
       `  any SQL tool on ${warehouse} (DuckDB, read-only)`,
       'To load your own data, see "Load your own data" in README.md.',
       '',
@@ -101,15 +103,19 @@ async function answer(dataFolder: string, terminal: Terminal): Promise<void> {
   )
 }
 
+/** The folder itself stays: it may be the mount point of a volume, or where the command was started. */
 async function startAfresh(dataFolder: string): Promise<void> {
   const mark = join(dataFolder, MARK)
   const isDemo = (await readIfThere(mark)) !== undefined
-  if (!isDemo && (await listIfThere(dataFolder)).length > 0) {
+  const present = await listIfThere(dataFolder)
+  if (!isDemo && present.length > 0) {
     throw new UsageError(`${dataFolder} contains files that do not belong to a demo`, {
       hint: 'Name an empty folder with --data.',
     })
   }
-  await rm(dataFolder, { recursive: true, force: true })
+  // the mark stays, so that the next demo replaces what is left if this one is killed meanwhile
+  const old = present.filter(({ name }) => name !== MARK)
+  for (const { name } of old) await rm(join(dataFolder, name), { recursive: true })
   await writeAtomic(mark, 'Each demo replaces this folder.\n')
 }
 

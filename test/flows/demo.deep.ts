@@ -1,3 +1,4 @@
+import { mkdir, open, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { z } from 'zod'
@@ -6,9 +7,14 @@ import { temporaryFolder } from '../support/helpers.ts'
 import { Database } from '../../src/lib/duckdb.ts'
 
 it('the demo fills every mart, has the anomaly that is planted, and puts its users in teams', async () => {
-  const data = join(await temporaryFolder(), 'demo')
+  const data = await temporaryFolder()
+  await writeFile(join(data, '.demo'), 'of an earlier demo\n')
+  await mkdir(join(data, 'earlier'))
+  await using folder = await open(data)
   const { code, err } = await command(['demo', '--data', data, '--log', 'none'], {})
   expect(code, err).toBe(0)
+  expect((await folder.stat()).nlink, 'the folder itself stays').toBeGreaterThan(0)
+  expect(await readdir(data)).not.toContain('earlier')
   const database = await Database.open(join(data, 'warehouse.duckdb'), { readOnly: true })
   try {
     const marts = await database.rows(`select table_name as name
