@@ -37,9 +37,12 @@ export type PendingConfirmation = Readonly<z.infer<typeof pendingConfirmation>>
 /** A second request sooner than this may hit the same temporary fault. */
 const CONFIRMED_AFTER_MS = 3_600_000
 
-/** Whether it is time to request a day again that came back much smaller. */
-export function isConfirmationDue(pending: PendingConfirmation, now: number): boolean {
-  return now >= pending.seenAt + CONFIRMED_AFTER_MS
+/**
+ * Whether it is time to request a day again that came back much smaller. A run with a wrong clock may
+ * have recorded a later time, which says nothing.
+ */
+export function isConfirmationDue({ seenAt }: PendingConfirmation, now: number): boolean {
+  return now >= seenAt + CONFIRMED_AFTER_MS || seenAt > now + MS_PER_DAY
 }
 
 const interval = z.object({

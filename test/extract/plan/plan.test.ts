@@ -248,6 +248,9 @@ describe('the plan', () => {
     }
     expect(planAt(now - HOUR + 1)).toEqual([])
     expect(planAt(now - HOUR)).toEqual(['2026-01-14 recheck139'])
+    // recorded by a run whose clock was ahead
+    expect(planAt(now + HOUR)).toEqual([])
+    expect(planAt(now + 365 * 24 * HOUR)).toEqual(['2026-01-14 recheck139'])
   })
 
   it('requests every day that has not landed once, in windows of the learned size', () => {
