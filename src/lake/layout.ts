@@ -1,6 +1,13 @@
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync, type Dirent } from 'node:fs'
 import { join } from 'node:path'
-import { fromPathSegment, listIfThere, pathSegment, codeOf, removeFile } from '../lib/files.ts'
+import {
+  fromPathSegment,
+  isFolder,
+  listIfThere,
+  pathSegment,
+  codeOf,
+  removeFile,
+} from '../lib/files.ts'
 import { isDay, type Day } from '../lib/day.ts'
 
 /** `<data>/lake/raw/<resource>/org=<org>/date=<day>`: every version of one day, as served. */
@@ -114,11 +121,13 @@ export async function foreignBase(
   return found.flat()
 }
 
-/** Names of folders, without their prefix, sorted. */
+/** Names of folders, also of links to folders, without their prefix, sorted. */
 export async function foldersIn(folder: string, prefix = ''): Promise<string[]> {
   const entries = await listIfThere(folder)
+  const isWanted = (entry: Dirent): boolean =>
+    entry.isDirectory() || (entry.isSymbolicLink() && isFolder(join(folder, entry.name)))
   return entries
-    .filter((entry) => entry.isDirectory() && entry.name.startsWith(prefix))
+    .filter((entry) => entry.name.startsWith(prefix) && isWanted(entry))
     .map((entry) => entry.name.slice(prefix.length))
     .sort()
 }

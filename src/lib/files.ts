@@ -145,7 +145,8 @@ function brokenLink(path: string, cause: unknown): Error | undefined {
   return Object.assign(new Error(message, { cause }), { code: 'EEXIST', syscall: 'mkdir', path })
 }
 
-function isFolder(path: string): boolean {
+/** Whether there is a folder, or a link to one. */
+export function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 }
 

@@ -1,10 +1,10 @@
 import fs from 'node:fs'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, rename, symlink, writeFile } from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { dirname, join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { HISTORY_START } from '../../src/lib/days.ts'
-import { rawFolder } from '../../src/lake/layout.ts'
+import { organisationsInLake, rawFolder } from '../../src/lake/layout.ts'
 import { manifestOf, monthFolder } from '../../src/lake/merged.ts'
 import { rawDays, versionsIn } from '../../src/lake/raw-days.ts'
 import { temporaryFolder } from '../support/helpers.ts'
@@ -55,6 +55,18 @@ async function landed() {
   const mergedAs = (digit: string): string => join(months, `merged-${digit.repeat(16)}.parquet`)
   return { data, folder, own: join(folder, FILE), first: mergedAs('1'), second: mergedAs('2') }
 }
+
+it.each(['tokens', 'tokens/org=o', `tokens/org=o/date=${DAY}`])(
+  'a folder that was moved to another disk, with a link in its place, is still in the lake: %s',
+  async (name) => {
+    const { data } = await landed()
+    const [path, elsewhere] = [join(data, 'lake', 'raw', name), join(data, 'elsewhere')]
+    await rename(path, elsewhere)
+    await symlink(elsewhere, path)
+    expect(await rawDays(data, 'o')).toEqual(LANDED)
+    expect(await organisationsInLake(data)).toEqual(['o'])
+  },
+)
 
 it('a reader misses no version that is merged meanwhile', async () => {
   const { data, folder, own, first, second } = await landed()
