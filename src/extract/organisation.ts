@@ -254,11 +254,12 @@ async function fetchTasks(
   const landing = landingQueue(context)
   const landingTotals: Promise<void>[] = []
   const fetchTask = async (task: FetchTask): Promise<void> => {
-    const { resource, range } = task
+    const { resource, range, first } = task
     const days = daysOf(task.days)
     const tripped = breaker.tripped(resource.name)
     if (tripped !== undefined) await recorder.failed(resource.name, days, tripped)
-    else if (!isUsers(task)) await new WindowFetcher(context, resource).fetch(days, spanOf(range))
+    else if (!isUsers(task))
+      await new WindowFetcher(context, resource).fetch(days, spanOf(range), true, first)
     else for (const day of days) await fetchUsersDay(context, landing, resource, day)
   }
   try {

@@ -120,6 +120,37 @@ describe('a failed fetch', () => {
     expect(requests.length).toBeLessThanOrEqual(9)
   })
 
+  it.each([
+    ['users', 500, 8],
+    ['tools', 500, 8],
+    ['tools', 400, 8],
+    // a window is given up, because the resource may be gone
+    ['tools', 404, 40],
+  ])(
+    'is repeated for each day of %s, although twenty newer days keep failing (%i)',
+    async (resource, status, nights) => {
+      const data = await temporaryFolder()
+      const isBad = (day: string): boolean => day >= '2026-02-01' && day <= '2026-02-20'
+      let now = Date.parse('2026-03-01T06:00:00Z')
+      const { url } = await testServer((request, response) => {
+        const { first, last, path } = asked(request)
+        const isRefused = first <= '2026-02-20' && last >= '2026-02-01' && path.endsWith(resource)
+        const headers = { date: new Date(now).toUTCString() }
+        if (isRefused) sendJson(response, status, {}, headers)
+        else sendJson(response, 200, { data: [], meta: { org_id: 'o' } }, headers)
+      })
+      let failed: string[] = []
+      for (let night = 0; night < nights; night += 1) {
+        await syncFrom(url, data, { only: [resource], world: testWorld(now) })
+        const intervals = [...(await ledgerOf(data, 'o')).values()]
+        failed = intervals.filter(({ file }) => file === null).map(({ day }) => day)
+        now += 86_400_000
+      }
+      expect(failed.filter((day) => !isBad(day))).toEqual([])
+      expect(failed).toHaveLength(20)
+    },
+  )
+
   it('fails only its resource, and the others land', async () => {
     const data = await temporaryFolder()
     const world = testWorld(Date.parse('2026-03-01T06:00:00Z'))

@@ -33,11 +33,13 @@ export class WindowFetcher {
    *
    * @param width by default the size learned by earlier runs.
    * @param is400Unexplained whether the meaning of a 400 is still unknown.
+   * @param first the day to request first if its window is not answered.
    */
   async fetch(
     days: readonly Day[],
     width = this.#context.windowSizes.usual(this.#resource.name),
     is400Unexplained = true,
+    first?: Day,
   ): Promise<void> {
     const { breaker, windowSizes } = this.#context
     const { name } = this.#resource
@@ -46,13 +48,17 @@ export class WindowFetcher {
       const tripped = breaker.tripped(name)
       if (tripped !== undefined) return this.#giveUp(left, tripped)
       const count = countWithin(left, Math.min(width, windowSizes.next(name)))
-      await this.#fetchWindow(left.slice(-count), is400Unexplained)
+      await this.#fetchWindow(left.slice(-count), is400Unexplained, first)
       left = left.slice(0, -count)
     }
   }
 
   /** @returns the HTTP status if the platform refused the window, else undefined. */
-  async #fetchWindow(days: readonly Day[], is400Unexplained: boolean): Promise<number | undefined> {
+  async #fetchWindow(
+    days: readonly Day[],
+    is400Unexplained: boolean,
+    first?: Day,
+  ): Promise<number | undefined> {
     const { breaker, windowSizes } = this.#context
     const { name } = this.#resource
     try {
@@ -63,7 +69,7 @@ export class WindowFetcher {
     } catch (error) {
       if (abortsRun(error) && !isForbidden(error)) throw error
       breaker.failed(name, error)
-      await this.#bisect(days, error, is400Unexplained)
+      await this.#bisect(days, error, is400Unexplained, first)
       return error instanceof ApiError ? error.status : undefined
     }
   }
@@ -101,17 +107,29 @@ export class WindowFetcher {
   }
 
   /** Handles a window that was not answered: gives up, or requests smaller windows. */
-  async #bisect(days: readonly Day[], error: unknown, is400Unexplained: boolean): Promise<void> {
+  async #bisect(
+    days: readonly Day[],
+    error: unknown,
+    is400Unexplained: boolean,
+    first?: Day,
+  ): Promise<void> {
     const { windowSizes } = this.#context
     const { name } = this.#resource
     const status = error instanceof ApiError ? error.status : undefined
-    const isIndependentOfWidth =
-      status === 404 || isForbidden(error) || error instanceof ForeignAnswerError
-    if (days.length === 1 || isIndependentOfWidth) return this.#giveUp(days, error)
-    windowSizes.refused(name, rangeOf(days))
-    return windowSizes.bisecting(name, () => {
-      if (status === 400 && is400Unexplained) return this.#probe(days, error)
-      return this.fetch(days, windowSizes.bisected(name, rangeOf(days)), false)
+    const at = first === undefined ? -1 : days.indexOf(first)
+    const isForEveryDay =
+      isForbidden(error) || error instanceof ForeignAnswerError || (status === 404 && at < 0)
+    if (days.length === 1 || isForEveryDay) return this.#giveUp(days, error)
+    if (status !== 404) windowSizes.refused(name, rangeOf(days))
+    return windowSizes.bisecting(name, async () => {
+      if (status === 400 && is400Unexplained) return this.#probe(days, error, at)
+      const width = windowSizes.bisected(name, rangeOf(days))
+      if (at < 0) return this.fetch(days, width, false)
+      const statusOfFirst = await this.#fetchWindow(days.slice(at, at + 1), false)
+      const [older, newer] = [days.slice(0, at), days.slice(at + 1)]
+      if (status === 404 && statusOfFirst === 404) return this.#giveUp([...older, ...newer], error)
+      // the newer days last, because they may fail too often
+      for (const part of [older, newer]) await this.fetch(part, width, false)
     })
   }
 
@@ -120,8 +138,10 @@ export class WindowFetcher {
    * was too wide. If the newest or the oldest days are refused, they are not yet or no longer
    * available; the days between are requested. If none of a few days is served, the request is
    * wrong for every day and is not repeated. Days that fail in another way count as served.
+   *
+   * @param first the index of one of these few days; -1: the one in the middle.
    */
-  async #probe(days: readonly Day[], error: unknown): Promise<void> {
+  async #probe(days: readonly Day[], error: unknown, first: number): Promise<void> {
     const answers = new Map<number, boolean>()
     const isServed = async (index: number): Promise<boolean> => {
       const known = answers.get(index)
@@ -134,7 +154,8 @@ export class WindowFetcher {
     const isTooWide = (await isServed(end)) && (await isServed(0))
     const left = (isWanted: (index: number) => boolean): Day[] =>
       days.filter((_, index) => !answers.has(index) && isWanted(index))
-    const anchor = await firstOf([end, 0, end - 1, end - 3, end - 7, end >> 1], isServed)
+    const other = first < 0 ? end >> 1 : first
+    const anchor = await firstOf([end, 0, end - 1, end - 3, end - 7, other], isServed)
     const newest = anchor === undefined ? -1 : await frontier(isServed, anchor, end)
     const oldest = anchor === undefined ? 0 : await frontier(isServed, anchor, 0)
     const isAvailable = (index: number): boolean => index >= oldest && index <= newest

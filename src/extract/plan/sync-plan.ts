@@ -28,6 +28,8 @@ interface PlannedDay {
   readonly reason: PlanReason
   /** For `recheck`: the age, in days, at which the recheck is scheduled. */
   readonly age?: number
+  /** Whether the last request for it failed, or it was left out because others failed. */
+  readonly hasFailed: boolean
 }
 
 /** One window to ask a resource for. `/users` windows are single days. */
@@ -36,6 +38,8 @@ export interface FetchTask {
   readonly range: DayRange
   /** The days of the window that are due, in order. */
   readonly days: readonly PlannedDay[]
+  /** The day to request first if the window is not answered; see `firstFailed`. */
+  readonly first?: Day
 }
 
 /** Which days of which resources may be requested; absent: all. */
@@ -84,32 +88,89 @@ export function planSync(ledger: Ledger, options: PlanOptions): FetchTask[] {
   const totals = DAY_TOTALS.filter((total) => !resources.includes(total))
   return [...totals, ...resources].flatMap((resource) => {
     const due = totals.includes(resource) ? neverLanded(resource) : dueOf(resource)
+    const first = firstFailed(due, options.today)
     const windows = isOfUsers(resource.name)
-      ? byUrgency(due)
-      : withinSize(runs(ledger, resource, due), knownSize(sizes, resource.name), options.now)
-    return windows.map((days) => ({ resource, range: rangeOf(daysOf(days)), days }))
+      ? byUrgency(due, first)
+      : withinSize(
+          failedLast(runs(ledger, resource, due), first),
+          knownSize(sizes, resource.name),
+          options.now,
+        )
+    return windows.map((days) => {
+      const isWithFirst = first !== undefined && days.includes(first)
+      return {
+        resource,
+        range: rangeOf(daysOf(days)),
+        days,
+        ...(isWithFirst ? { first: first.day } : {}),
+      }
+    })
   })
+}
+
+/** To bisect so few failed days causes fewer failures than `Breaker` allows: all are requested. */
+const FEW = 4
+
+/**
+ * The failed day to request first; undefined if there are few. It is another one each night, so that
+ * days that keep failing never keep other failed days from being requested.
+ */
+function firstFailed(due: readonly PlannedDay[], today: Day): PlannedDay | undefined {
+  const failed = due.filter(({ hasFailed }) => hasFailed)
+  return failed.length > FEW ? failed[placeOf(today, failed.length)] : undefined
+}
+
+/** Multiples of it, without their whole part, spread evenly. */
+const GOLDEN_RATIO = 0.618033988749895
+
+/** A place in a list, for each night another one; within some nights, it has been all over the list. */
+export function placeOf(today: Day, length: number): number {
+  const night = startOf(today) / MS_PER_DAY
+  return Math.floor(((night * GOLDEN_RATIO) % 1) * length)
 }
 
 /**
  * Single days, the newest first; days that failed before come last, so that
- * they never keep the others from being asked for.
+ * they never keep the others from being asked for. Of these, `first` comes first, then the older ones.
  */
-function byUrgency(due: readonly PlannedDay[]): PlannedDay[][] {
+function byUrgency(due: readonly PlannedDay[], first: PlannedDay | undefined): PlannedDay[][] {
   const newestFirst = due.toReversed()
-  const isFailed = ({ reason }: PlannedDay): boolean => reason === 'failed'
-  return [...newestFirst.filter((day) => !isFailed(day)), ...newestFirst.filter(isFailed)].map(
-    (day) => [day],
-  )
+  const failed = newestFirst.filter(({ hasFailed }) => hasFailed)
+  const at = first === undefined ? 0 : failed.indexOf(first)
+  const others = newestFirst.filter(({ hasFailed }) => !hasFailed)
+  return [...others, ...failed.slice(at), ...failed.slice(0, at)].map((day) => [day])
+}
+
+/**
+ * The windows divided into those of days that failed before and those of others, which come first;
+ * then the one with the day `first`.
+ */
+function failedLast(
+  windows: readonly PlannedDay[][],
+  first: PlannedDay | undefined,
+): readonly PlannedDay[][] {
+  if (first === undefined) return windows
+  const parts: PlannedDay[][] = []
+  for (const days of windows) {
+    for (const [index, day] of days.entries()) {
+      const part = parts.at(-1)
+      if (index > 0 && part?.at(-1)?.hasFailed === day.hasFailed) part.push(day)
+      else parts.push([day])
+    }
+  }
+  const rankOf = (days: readonly PlannedDay[]): number =>
+    days.includes(first) ? 1 : days[0]?.hasFailed === true ? 2 : 0
+  return parts.toSorted((a, b) => rankOf(a) - rankOf(b))
 }
 
 function dueDay(ledger: Ledger, resource: Resource, day: Day, options: PlanOptions): PlannedDay[] {
   const interval = ledger.get(intervalKey(resource.name, day))
-  if (options.refetch === true) return [{ day, reason: 'forced' }]
-  if (interval === undefined) return [{ day, reason: 'missing' }]
-  if (interval.status === 'failed') return [{ day, reason: 'failed' }]
+  const hasFailed = interval?.status === 'failed' || typeof interval?.error === 'string'
+  if (options.refetch === true) return [{ day, reason: 'forced', hasFailed }]
+  if (interval === undefined) return [{ day, reason: 'missing', hasFailed }]
+  if (interval.status === 'failed') return [{ day, reason: 'failed', hasFailed }]
   const age = recheckOf(resource, interval, options)
-  return age === undefined ? [] : [{ day, reason: 'recheck', age }]
+  return age === undefined ? [] : [{ day, reason: 'recheck', age, hasFailed }]
 }
 
 function recheckOf(
