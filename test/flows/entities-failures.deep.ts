@@ -1,6 +1,8 @@
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { EntityResource } from '../../src/lake/resources.ts'
 import { entityRows } from '../../src/lake/intervals.ts'
+import { writeAtomic } from '../../src/lib/files.ts'
 import { temporaryFolder } from '../support/helpers.ts'
 import { DAY, landed, night, NIGHT, platform } from './entities-night.ts'
 import { ledgerOf } from './platform.ts'
@@ -227,6 +229,52 @@ it('law 10: a wait that the platform asks for beyond the end of the run defers t
     'enterprise_controls 2026-03-10',
     'usage_limits 2026-03-10',
   ])
+})
+
+it.each([
+  ['sessions', /\/sessions\/many-\d+$/],
+  ['computer_metrics', /\/computers\/many-\d+\/metrics/],
+] as const)('what was received of %s lands when the run is stopped', async (resource, path) => {
+  const ids = Array.from({ length: 40 }, (_, index) => `many-${index}`)
+  let served = 0
+  const emulator = await platform({
+    intercept: (request) => {
+      if (request.path.endsWith('/computers'))
+        return Response.json({ computers: ids.map((id) => ({ id })) })
+      if (!path.test(request.path)) return undefined
+      if (served === 10)
+        return new Response('{}', { status: 429, headers: { 'retry-after': '90000' } })
+      served += 1
+      const sessionId = request.path.split('/').at(-1)
+      const timestamp = '2026-03-10T01:00:00Z'
+      return Response.json(resource === 'sessions' ? { sessionId } : [{ timestamp }])
+    },
+  })
+  const data = await temporaryFolder()
+  const entities = { sessions: ids }
+  const { result } = await night(emulator, data, { only: ['computers', resource], entities })
+  expect(result.stoppedBy?.exitCode).toBe(4)
+  expect((await landed(data, resource))['2026-03-10']).toHaveLength(10)
+})
+
+it('sessions that keep failing do not keep the others from being requested', async () => {
+  const bad = Array.from({ length: 20 }, (_, index) => `bad-${index}`)
+  const good = Array.from({ length: 10 }, (_, index) => `good-${index}`)
+  const emulator = await platform({
+    intercept: ({ path }) => {
+      const sessionId = /\/sessions\/([^/]+)$/.exec(path)?.[1]
+      if (sessionId?.startsWith('bad') === true) return new Response('{}', { status: 500 })
+      return sessionId === undefined ? undefined : Response.json({ sessionId, status: 'idle' })
+    },
+  })
+  const data = await temporaryFolder()
+  await writeAtomic(join(data, 'seeds/sessions.csv'), ['session_id', ...bad, ...good].join('\n'))
+  for (let count = 0; count < 4; count += 1)
+    await night(emulator, data, { only: ['sessions'], now: NIGHT + count * DAY })
+  const items = Object.values(await landed(data, 'sessions'))
+    .flat()
+    .join()
+  for (const sessionId of good) expect(items).toContain(`"${sessionId}"`)
 })
 
 it('a refused key stops everything', async () => {

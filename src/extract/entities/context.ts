@@ -9,11 +9,17 @@ import type { EntityResource } from '../../lake/resources.ts'
 import { mapOf, stateFile } from '../../lake/state-file.ts'
 import { dayOf, type Day } from '../../lib/days.ts'
 import { literal, type Row } from '../../lib/duckdb.ts'
-import { AppError } from '../../lib/errors.ts'
+import { AppError, isStop } from '../../lib/errors.ts'
 import { fill, statement } from '../../lib/package.ts'
 import type { Redaction } from '../../lib/secrets/redaction.ts'
 import type { Warn } from '../../lib/world.ts'
-import { platformNow, type FetchContext, type LandingContext, originOf } from '../context.ts'
+import {
+  isForbidden,
+  platformNow,
+  type FetchContext,
+  type LandingContext,
+  originOf,
+} from '../context.ts'
 import { landVersions, type Lake } from '../land/raw-writer.ts'
 import { contentOf } from '../land/row-lines.ts'
 
@@ -93,6 +99,21 @@ export class Answers {
   addToDay(keyOf: KeyOf, rows: readonly RawRow[]): Promise<void> {
     const context = this.#context
     return addToDay(context, this.#resource, today(context), rows, keyOf, this.#last)
+  }
+
+  /**
+   * Awaits requests whose answers are added. If they are stopped, calls `land` for what was received,
+   * because the platform may remove it before the next run, which may be stopped at the same place.
+   *
+   * @throws the error of the requests.
+   */
+  async received(requests: Promise<unknown>, land: () => Promise<void>): Promise<void> {
+    try {
+      await requests
+    } catch (error) {
+      if (isStop(error) && !isForbidden(error) && this.rows.length > 0) await land()
+      throw error
+    }
   }
 
   /** The rows sorted by request, so that the order of concurrent answers does not matter. */

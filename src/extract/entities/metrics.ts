@@ -25,7 +25,14 @@ export async function fetchMetrics(
   const known = await knownSamples(context)
   const answers = new Answers(context, RESOURCE)
   const errors: Error[] = []
-  await mapLimit(computers, context.concurrency, async (computerId) => {
+  /** The platform returns the last known sample again, and those with a later time or none. */
+  const isNew = (row: RawRow): boolean => {
+    const { last = -Infinity, others } = known.get(computerOf(pathOf(row))) ?? {}
+    return from !== undefined || !(timeOf(row) <= last || others?.has(row.item) === true)
+  }
+  const land = (): Promise<void> =>
+    answers.addToDay(keyOf, answers.inOrderOfRequests().filter(isNew))
+  const requests = mapLimit(computers, context.concurrency, async (computerId) => {
     try {
       const last = known.get(computerId)?.last
       const start =
@@ -37,13 +44,8 @@ export async function fetchMetrics(
       errors.push(asError(error))
     }
   })
-  /** The platform returns the last known sample again, and those with a later time or none. */
-  const isNew = (row: RawRow): boolean => {
-    const { last = -Infinity, others } = known.get(computerOf(pathOf(row))) ?? {}
-    return from !== undefined || !(timeOf(row) <= last || others?.has(row.item) === true)
-  }
-  if (errors.length < computers.length || computers.length === 0)
-    await answers.addToDay(keyOf, answers.inOrderOfRequests().filter(isNew))
+  await answers.received(requests, land)
+  if (errors.length < computers.length || computers.length === 0) await land()
   return errors[0] ?? null
 }
 

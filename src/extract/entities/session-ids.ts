@@ -1,9 +1,10 @@
-import { MS_PER_DAY } from '../../lib/days.ts'
+import { MS_PER_DAY, type Day } from '../../lib/days.ts'
 import { join } from 'node:path'
 import { atLine, readCsv } from '../../lib/csv.ts'
 import { UsageError } from '../../lib/errors.ts'
 import { readIfThere } from '../../lib/files.ts'
 import type { Lake } from '../land/raw-writer.ts'
+import { placeOf } from '../plan/sync-plan.ts'
 import { askLake, textIn, type EntitySelection } from './context.ts'
 
 export type SessionResource = 'sessions' | 'messages'
@@ -106,10 +107,12 @@ export function namedIn(selection: EntitySelection, resource: SessionResource): 
 }
 
 /** What decides which candidates are due, and in which order. */
-export interface DueRule {
+interface DueRule {
   readonly seen: AllSeen
   readonly isGivenUp: IsGivenUp
   readonly isRemovedSoon?: IsRemovedSoon
+  /** The day of a run after one that failed. */
+  readonly dayAfterFailure?: Day | undefined
 }
 
 /** The named items, due or not, followed by all others that are due. */
@@ -127,17 +130,20 @@ export async function candidatesToAsk(
 
 /**
  * The due candidates: first what is removed before the next night, then what never landed, then
- * the least recently fetched.
+ * the least recently fetched. After a run that failed, the last two begin at another place each night,
+ * so that items that keep failing never keep the others from being requested.
  */
 export function dueOf(
   candidates: readonly Candidate[],
-  { seen, isGivenUp, isRemovedSoon = () => false }: DueRule,
+  { seen, isGivenUp, isRemovedSoon = () => false, dayAfterFailure }: DueRule,
 ): Candidate[] {
-  const fetchedAt = (candidate: Candidate): number =>
-    isRemovedSoon(candidate) ? -1 : (seen.get(idOf(candidate))?.fetchedAt ?? 0)
-  return eachOnce(candidates)
+  const fetchedAt = (candidate: Candidate): number => seen.get(idOf(candidate))?.fetchedAt ?? 0
+  const due = eachOnce(candidates)
     .filter((each) => mayHaveChanged(seen.get(idOf(each))) && !isGivenUp(idOf(each)))
     .toSorted((a, b) => fetchedAt(a) - fetchedAt(b))
+  const others = due.filter((each) => !isRemovedSoon(each))
+  const at = dayAfterFailure === undefined ? 0 : placeOf(dayAfterFailure, others.length)
+  return [...due.filter(isRemovedSoon), ...others.slice(at), ...others.slice(0, at)]
 }
 
 /** The user's own list first, then every session that any resource names. */

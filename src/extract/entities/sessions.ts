@@ -11,7 +11,6 @@ import {
   removedSoon,
   retentionDays,
   type Candidate,
-  type DueRule,
   type IsGivenUp,
   type SessionResource,
 } from './session-ids.ts'
@@ -42,7 +41,8 @@ export async function fetchSessions(
   const mayGo = resource === 'sessions' || seen.size > 0
   const days = mayGo ? await retentionDays(context) : null
   const isRemovedSoon = removedSoon(days, seen, platformNow(context))
-  const rule: DueRule = { seen, isGivenUp: requests.isGivenUp, isRemovedSoon }
+  const dayAfterFailure = context.recorder.hasFailed(resource) ? today(context) : undefined
+  const rule = { seen, isGivenUp: requests.isGivenUp, isRemovedSoon, dayAfterFailure }
   const requested = new Set<string>()
   let round = await candidatesToAsk(context, resource, named, rule)
   while (round.length > 0) {
@@ -51,7 +51,7 @@ export async function fetchSessions(
     const others = children.filter((candidate) => !requested.has(idOf(candidate)))
     round = dueOf(others, rule)
   }
-  return requests.land()
+  return requests.end()
 }
 
 /** The field may not be a map, although one is documented. */
@@ -119,7 +119,7 @@ class IdRequests {
     this.#left += Math.max(0, candidates.length - room)
     const { client, concurrency } = this.#context
     const children: Candidate[] = []
-    await mapLimit(candidates.slice(0, room), concurrency, async (candidate) => {
+    const sending = mapLimit(candidates.slice(0, room), concurrency, async (candidate) => {
       if (this.#isTripped()) {
         this.#left += 1
         return
@@ -142,6 +142,7 @@ class IdRequests {
         this.#failed(idOf(candidate), error)
       }
     })
+    await this.#answers.received(sending, () => this.#land())
     return children
   }
 
@@ -150,7 +151,7 @@ class IdRequests {
    *
    * @throws RefusedError if requests were refused and nothing has landed, now or before.
    */
-  async land(): Promise<Error | null> {
+  async end(): Promise<Error | null> {
     const { dataFolder, orgId, recorder } = this.#context
     if (!isDeepStrictEqual(this.#unknown, this.#before))
       await unknownFile.write(dataFolder, orgId, this.#unknown)
@@ -159,9 +160,12 @@ class IdRequests {
     const isServed = this.#answers.rows.length > 0
     const refusal = this.#refusals().at(-1)
     if (refusal !== undefined && !isServed && !recorder.hasLanded(this.#resource)) throw refusal
-    if (isServed || this.#errors.length === 0)
-      await this.#answers.addToDay(pathOf, this.#answers.inOrderOfRequests())
+    if (isServed || this.#errors.length === 0) await this.#land()
     return this.#errors[0] ?? null
+  }
+
+  #land(): Promise<void> {
+    return this.#answers.addToDay(pathOf, this.#answers.inOrderOfRequests())
   }
 
   #failed(id: string, error: unknown): void {

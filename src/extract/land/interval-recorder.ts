@@ -74,6 +74,12 @@ export class IntervalRecorder {
     return this.#intervalsOf(resource).some(({ file }) => file !== null)
   }
 
+  /** Whether the last day on which the resource was requested has an error. */
+  hasFailed(resource: string): boolean {
+    const [last] = this.#intervalsOf(resource).sort((a, b) => (a.day < b.day ? 1 : -1))
+    return last !== undefined && last.error !== null
+  }
+
   /** Calls `report` with each month of these days once all of them have landed or failed. */
   reportMonths(
     missing: readonly Pick<Interval, 'resource' | 'day'>[],
