@@ -91,10 +91,13 @@ export async function landOrganisations(
     await using database = new LandingDatabase(config.dataFolder)
     const owners = await knownOwners(config)
     if (selection.days === undefined) await warnOfMissingKey(context)
-    const results = await mapLimit(organisations, config.organisationsAtOnce, (organisation) => {
+    const inTurn = await longestWaitingFirst(config.dataFolder, organisations)
+    const finished = await mapLimit(inTurn, config.organisationsAtOnce, (organisation) => {
       const work = () => syncOne(context, organisation, selection, { listeners, database, owners })
       return isAlone ? work() : withoutStoppingOthers(context, organisation, work)
     })
+    const resultOf = new Map(finished.map((result) => [result.name, result]))
+    const results = organisations.flatMap(({ name }) => resultOf.get(name) ?? [])
     const opened = results.map(({ orgId }) => orgId)
     if (!context.world.signal.aborted) missing = await reconcileLedgers(context, opened)
     if (selection.days === undefined) await landHooks(context)
@@ -124,6 +127,19 @@ async function knownOwners({ dataFolder, hosts }: Config): Promise<Owners> {
     if (orgId !== undefined) claimOrganisation(owners, orgId, name)
   }
   return owners
+}
+
+/**
+ * Organisations that were not loaded for the longest time come first, so that runs that are stopped
+ * before the last one never keep the same ones from being requested.
+ */
+async function longestWaitingFirst(
+  dataFolder: string,
+  organisations: readonly OrganisationConfig[],
+): Promise<readonly OrganisationConfig[]> {
+  const known = await readOrganisations(dataFolder)
+  const lastDayOf = ({ name }: OrganisationConfig): string => known.get(name)?.lastDay ?? ''
+  return organisations.toSorted((a, b) => lastDayOf(a).localeCompare(lastDayOf(b)))
 }
 
 /**

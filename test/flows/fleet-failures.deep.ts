@@ -266,6 +266,27 @@ it('organisations whose turn comes after the deadline are deferred without a req
   expect(emulator.requests).toEqual([])
 })
 
+it('organisations that no run came to are requested before the others in the next run', async () => {
+  const emulator = await platform()
+  const fleet = [1, 2, 3].map((number) => listed(emulator, number))
+  const data = await temporaryFolder()
+  const requested: string[] = []
+  for (let run = 1; run <= fleet.length; run += 1) {
+    const { outcome } = await landed(fleet, {
+      data,
+      atOnce: 1,
+      onEvent: (event, stop) => {
+        if (event.type !== 'plan.made') return
+        requested.push(event.orgId)
+        stop.abort(new DeferredError('stopped by a signal'))
+      },
+    })
+    expect(outcome.exitCode).toBe(ExitCode.deferred)
+    expect(outcome.results.map(({ name }) => name)).toEqual(fleet.map(({ name }) => name))
+  }
+  expect(requested).toEqual(['org_demo', 'org_demo_2', 'org_demo_3'])
+})
+
 it('a run over some organisations neither requests nor records the others', async () => {
   const emulator = await platform()
   const fleet = [1, 2, 3].map((number) => listed(emulator, number))
