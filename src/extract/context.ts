@@ -15,19 +15,17 @@ import {
   RefusedError,
   TransportError,
 } from '../client/index.ts'
-import type { IntervalRecorder } from './land/interval-recorder.ts'
-import type { WritableLake } from './land/raw-writer.ts'
+import type { RecordedLake } from './land/raw-writer.ts'
 import type { PageOrigin } from '../lake/raw-days.ts'
 import type { WindowSizes } from './plan/window-size.ts'
 import { AppError, messageOf } from '../lib/errors.ts'
 
 /** What landing needs, with or without the network. */
-export interface LandingContext extends WritableLake {
+export interface LandingContext extends RecordedLake {
   readonly runId: string
   readonly world: World
   /** The platform's clock minus this machine's, in milliseconds. */
   readonly skewMs: number
-  readonly recorder: IntervalRecorder
 }
 
 /** What every task of one organisation's plan works with. */

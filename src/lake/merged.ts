@@ -195,7 +195,7 @@ export function rowsSql(paths: readonly string[]): string {
 }
 
 /** A version in a merged file, and the path of the file that it landed in. */
-export interface Placed {
+interface Placed {
   readonly path: string
   readonly version: Pick<MergedVersion, 'first' | 'rows'>
 }

@@ -23,7 +23,7 @@ import { allSeen, candidatesToAsk, namedIn, type SessionResource } from './sessi
 import { fetchSessions, givenUpIn, MOST_A_NIGHT, unknownIds } from './sessions.ts'
 
 /** What a sync would request of one resource, in words, and the minimum number of requests. */
-export interface EntityPlan {
+interface EntityPlan {
   readonly resource: EntityResource
   readonly what: string
   readonly requests: number

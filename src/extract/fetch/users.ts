@@ -46,7 +46,7 @@ interface CompleteDay extends ServedDay, Pick<Pagination, 'resource' | 'buffer'>
 }
 
 /** Lands days whose pages are complete, while others are requested. */
-export type LandingQueue = Background<CompleteDay>
+type LandingQueue = Background<CompleteDay>
 
 export function landingQueue(context: FetchContext): LandingQueue {
   return new Background((days) => landCompleteDays(context, days))

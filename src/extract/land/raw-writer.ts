@@ -46,12 +46,12 @@ export interface Lake {
 }
 
 /** A lake whose damaged files may be moved to quarantine. */
-export interface WritableLake extends Lake {
+interface WritableLake extends Lake {
   readonly warn: Warn
 }
 
 /** A lake whose ledger records what lands. */
-interface RecordedLake extends WritableLake {
+export interface RecordedLake extends WritableLake {
   readonly recorder: IntervalRecorder
 }
 
