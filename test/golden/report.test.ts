@@ -257,8 +257,8 @@ describe('the report of the golden lake of weeks', () => {
       return data.organisations.map(({ org_id }) => org_id)
     }
     expect(await idsOf('acme, inc')).toEqual(['acme, inc'])
-    expect(await idsOf('acme,org/1')).toEqual(['acme', 'org/1'])
-    await expect(idsOf('acme,')).rejects.toThrow("the warehouse has no organisation ''")
+    expect(await idsOf('acme', 'org/1')).toEqual(['acme', 'org/1'])
+    await expect(idsOf('acme,')).rejects.toThrow("the warehouse has no organisation 'acme,'")
   })
 
   it('names people only on request', () => {
