@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { suggestion } from '../../src/lib/text.ts'
+import { suggestion, splitNames } from '../../src/lib/text.ts'
 
 describe('a suggestion for an unknown name', () => {
   const many = Array.from({ length: 108 }, (_, at) => `model_${String(at).padStart(3, '0')}`)
@@ -14,5 +14,21 @@ describe('a suggestion for an unknown name', () => {
       /^Known: model_000, .*, model_019 and 88 more\.$/,
     )
     expect(suggestion('x', [])).toBe('None is defined.')
+  })
+})
+
+describe('names of a list', () => {
+  const known = new Set(['acme', 'acme, inc', 'beta'])
+
+  it.each([
+    [['acme, inc'], ['acme, inc']],
+    [['acme,beta'], ['acme', 'beta']],
+    [
+      ['beta', 'acme , beta'],
+      ['beta', 'acme'],
+    ],
+    [['acme, inc,beta'], ['acme', 'inc', 'beta']],
+  ])('are divided at commas, unless the whole is a known name: %j', (values, names) => {
+    expect(splitNames(values, known)).toEqual(names)
   })
 })
