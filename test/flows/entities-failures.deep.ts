@@ -176,6 +176,23 @@ describe('one computer', () => {
     expect(interval?.error).toContain('500')
   })
 
+  it('can have more samples in one answer than a call has room for arguments', async () => {
+    const many = Array.from({ length: 150_000 }, (_, at) => ({ timestamp: at }))
+    let isFirst = true
+    const emulator = await platform({
+      intercept: ({ path }) => {
+        if (!path.endsWith('/metrics') || !isFirst) return undefined
+        isFirst = false
+        return Response.json(many)
+      },
+    })
+    const data = await temporaryFolder()
+    const { result, problems } = await night(emulator, data, { only })
+    expect([result.failed, problems]).toEqual([0, []])
+    const samples = (await landed(data, 'computer_metrics'))['2026-03-10'] ?? []
+    expect(samples.length).toBeGreaterThan(150_000)
+  })
+
   it('that was deleted since the list was fetched is no failure', async () => {
     const { result, samples, problems } = await withFailing(404)
     expect(samples.length).toBeGreaterThan(0)

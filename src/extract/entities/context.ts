@@ -84,7 +84,7 @@ export class Answers {
       if (isWanted?.(text) === false) return []
       return [{ item: this.#context.redaction.item(this.#resource, text), ordinal, origin }]
     })
-    this.rows.push(...rows)
+    for (const row of rows) this.rows.push(row) // not spread: they can be very many
     this.#last = origin
     return rows
   }
