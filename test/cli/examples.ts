@@ -72,7 +72,8 @@ export function testExamples(stageOf: () => Stage): void {
     const environment = { TEAM_CHAT_URL: url }
     const [code, message] = EXITS[line] ?? [0, /^/]
     for (const part of line.split(' && ')) {
-      const [program, ...args] = wordsOf(part)
+      const [program, ...words] = wordsOf(part)
+      const args = words.map((word) => word.replace(/^~(?=\/)/, cwd)) // as a shell does
       expect(program).toBe('$0')
       const result = await go(args, { environment, cwd, answers: 'y' })
       expect(result.code, `${part}\n${result.err}${result.out}`).toBe(code)

@@ -90,13 +90,18 @@ function isAsSpecified(checker: ts.TypeChecker, found: ts.Type, specified: strin
     const of = words.slice('array of '.length)
     return elements.every((each) => each !== undefined && isAsSpecified(checker, each, of))
   }
-  if (words === 'object') return parts.every(({ flags }) => (flags & OBJECTS) !== 0)
+  if (words === 'object') return parts.every(isObject)
   const flag = STRINGS.has(words)
     ? OPEN_STRING
     : words === 'boolean'
       ? ts.TypeFlags.BooleanLike
       : ts.TypeFlags.NumberLike
   return parts.every(({ flags }) => (flags & flag) !== 0)
+}
+
+/** Also an object with the fields of several types. */
+function isObject(type: ts.Type): boolean {
+  return type.isIntersection() ? type.types.every(isObject) : (type.flags & OBJECTS) !== 0
 }
 
 function partsOf(type: ts.Type): readonly ts.Type[] {
