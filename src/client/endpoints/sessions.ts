@@ -184,6 +184,7 @@ export class Computers extends Endpoints {
 
 const COMPUTERS = '/api/v0/computers'
 const COMPUTER = `${COMPUTERS}/{}`
+
 /** A time with its zone, which is in the calendar: 25 hours and 30 February are not. */
 function isTime(text: string): boolean {
   return ZONED.test(text) && isDay(text.slice(0, 10)) && !Number.isNaN(Date.parse(text))
