@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { planSync, type FetchTask, type PlanOptions } from '../../../src/extract/plan/sync-plan.ts'
-import { intervalKey, type Interval } from '../../../src/lake/ledger.ts'
+import type { Interval } from '../../../src/lake/ledger.ts'
 import { DAY_TOTALS, RESOURCES } from '../../../src/lake/resources.ts'
 import {
   addDays,
@@ -10,32 +10,17 @@ import {
   startOf,
   type Day,
 } from '../../../src/lib/days.ts'
+import { interval, ledgerOf } from '../../support/intervals.ts'
 
 const HOUR = 3_600_000
 const FIRST_NIGHT = parseDay('2026-03-01', 'a day')
 const FAILED = { first: HISTORY_START, last: parseDay('2026-02-20', 'a day') }
 
-function landed(resource: string, day: Day): Interval {
-  const file = { file: 'f.parquet', sha256: 's', digest: 'd' }
-  const counts = { rowCount: 1, versions: 1, attempts: 1 }
-  const fetchedAt = startOf(day) + 26 * HOUR
-  return {
-    resource,
-    day,
-    status: 'landed',
-    fetchedAt,
-    ...file,
-    ...counts,
-    requestId: null,
-    error: null,
-  }
-}
-
 /** The ledger with these days, and with the totals of days of users. */
-function ledgerOf(days: readonly Interval[]): ReadonlyMap<string, Interval> {
+function withTotals(days: readonly Interval[]): ReadonlyMap<string, Interval> {
   const range = { first: HISTORY_START, last: addDays(FIRST_NIGHT, 100) }
-  const totals = DAY_TOTALS.flatMap(({ name }) => eachDay(range).map((day) => landed(name, day)))
-  return new Map([...totals, ...days].map((each) => [intervalKey(each.resource, each.day), each]))
+  const totals = DAY_TOTALS.flatMap(({ name }) => eachDay(range).map((day) => interval(name, day)))
+  return ledgerOf([...totals, ...days])
 }
 
 function at(today: Day, resource: string, within: PlanOptions['within'] = {}): PlanOptions {
@@ -55,7 +40,7 @@ it.each([
   'a plan begins with another failed day of %s each night: one that %s',
   (resource, _, change) => {
     const failed = eachDay(FAILED)
-    const ledger = ledgerOf(failed.map((day) => ({ ...landed(resource, day), ...change })))
+    const ledger = withTotals(failed.map((day) => interval(resource, day, change)))
     const asked = new Set<Day>()
     for (let night = 0; night < 60; night += 1) {
       const plan = planSync(ledger, at(addDays(FIRST_NIGHT, night), resource, FAILED))
@@ -72,9 +57,9 @@ it.each([
 it('many failed days are requested after the others, in a window of their own', () => {
   const [first, last] = [addDays(HISTORY_START, 4), addDays(HISTORY_START, 16)]
   const failed = eachDay({ first, last }).map((day) => {
-    return { ...landed('tools', day), error: 'GET /tools: 500' }
+    return interval('tools', day, { error: 'GET /tools: 500' })
   })
-  const plan = planSync(ledgerOf(failed), at(addDays(HISTORY_START, 20), 'tools'))
+  const plan = planSync(withTotals(failed), at(addDays(HISTORY_START, 20), 'tools'))
   expect(windows(plan)).toEqual([
     '2026-01-14..2026-01-17',
     '2026-01-31..2026-02-02',
@@ -85,8 +70,8 @@ it('many failed days are requested after the others, in a window of their own', 
 
 it('few failed days are requested with the others, in one window', () => {
   const failed = eachDay({ first: HISTORY_START, last: addDays(HISTORY_START, 3) }).map((day) => {
-    return { ...landed('tools', day), error: 'GET /tools: 500' }
+    return interval('tools', day, { error: 'GET /tools: 500' })
   })
-  const plan = planSync(ledgerOf(failed), at(addDays(HISTORY_START, 5), 'tools'))
+  const plan = planSync(withTotals(failed), at(addDays(HISTORY_START, 5), 'tools'))
   expect(windows(plan)).toEqual(['2026-01-14..2026-01-18'])
 })

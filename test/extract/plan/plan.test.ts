@@ -15,38 +15,15 @@ import { contentOf } from '../../../src/extract/land/row-lines.ts'
 import { probeSize } from '../../../src/extract/plan/window-size.ts'
 import { planSync, type FetchTask, type PlanOptions } from '../../../src/extract/plan/sync-plan.ts'
 import { DAY_TOTALS, RESOURCES, type Resource } from '../../../src/lake/resources.ts'
-import {
-  intervalKey,
-  isOld,
-  isSettled,
-  LedgerFile,
-  type Interval,
-} from '../../../src/lake/ledger.ts'
+import { isOld, isSettled, LedgerFile, type Interval } from '../../../src/lake/ledger.ts'
 import type { WindowSize } from '../../../src/lake/state-file.ts'
 import type { World } from '../../../src/lib/world.ts'
 import { temporaryFolder, testWorld } from '../../support/helpers.ts'
+import { interval, ledgerOf } from '../../support/intervals.ts'
 
 const day = (text: string): Day => text as Day
 const HOUR = 3_600_000
 const only = (name: string): Resource[] => RESOURCES.filter((each) => each.name === name)
-
-function interval(resource: string, of: Day, change: Partial<Interval> = {}): Interval {
-  return {
-    resource,
-    day: of,
-    status: 'landed',
-    fetchedAt: startOf(of) + 26 * HOUR,
-    rowCount: 1,
-    versions: 1,
-    attempts: 1,
-    requestId: null,
-    file: 'f.parquet',
-    sha256: 's',
-    digest: 'd',
-    error: null,
-    ...change,
-  }
-}
 
 /** A window size learned up to 20 days before the clock. */
 function anyWindowSize(): fc.Arbitrary<(now: number) => WindowSize> {
@@ -58,10 +35,6 @@ function anyWindowSize(): fc.Arbitrary<(now: number) => WindowSize> {
       const tooWide = more === null ? null : maxDays + more
       return { maxDays, tooWide, learntAt, probedAt: learntAt }
     })
-}
-
-function ledgerOf(intervals: readonly Interval[]): Map<string, Interval> {
-  return new Map(intervals.map((each) => [intervalKey(each.resource, each.day), each]))
 }
 
 /** The totals of days of users, all landed. */

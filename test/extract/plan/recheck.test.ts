@@ -4,6 +4,7 @@ import { addDays, daysBetween, HISTORY_START, startOf, type Day } from '../../..
 import { planSync, type FetchTask } from '../../../src/extract/plan/sync-plan.ts'
 import { RESOURCES } from '../../../src/lake/resources.ts'
 import { intervalKey, isSettled, type Interval } from '../../../src/lake/ledger.ts'
+import { interval } from '../../support/intervals.ts'
 
 const HOUR = 3_600_000
 
@@ -33,20 +34,7 @@ class Nights {
   #land(resource: string, day: Day, now: number): void {
     const key = intervalKey(resource, day)
     this.#lastRecheck.set(key, this.nights)
-    this.#ledger.set(key, {
-      resource,
-      day,
-      status: 'landed',
-      fetchedAt: now,
-      rowCount: 1,
-      versions: 1,
-      attempts: 1,
-      requestId: null,
-      file: 'f.parquet',
-      sha256: 's',
-      digest: 'd',
-      error: null,
-    })
+    this.#ledger.set(key, interval(resource, day, { fetchedAt: now }))
   }
 }
 

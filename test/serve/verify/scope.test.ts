@@ -2,30 +2,13 @@ import { describe, expect, it } from 'vitest'
 import type { Day } from '../../../src/lib/days.ts'
 import { scopeOf } from '../../../src/serve/verify/verify.ts'
 import type { Interval } from '../../../src/lake/ledger.ts'
+import { interval } from '../../support/intervals.ts'
 
 const DAY = '2026-01-15' as Day
 
-function interval(resource: string, change: Partial<Interval>): Interval {
-  return {
-    resource,
-    day: DAY,
-    status: 'landed',
-    fetchedAt: 1,
-    rowCount: 1,
-    versions: 1,
-    attempts: 1,
-    requestId: null,
-    file: 'f.parquet',
-    sha256: 's',
-    digest: 'd',
-    error: null,
-    ...change,
-  }
-}
-
-const landed = (resource: string) => interval(resource, {})
+const landed = (resource: string) => interval(resource, DAY)
 const failed = (resource: string) =>
-  interval(resource, { status: 'failed', file: null, error: '500' })
+  interval(resource, DAY, { status: 'failed', file: null, error: '500' })
 
 function scope(published: readonly string[], fresh: readonly Interval[]) {
   return scopeOf({
