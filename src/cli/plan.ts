@@ -50,7 +50,7 @@ async function plansOf(config: Config, selection: SyncSelection, now: number) {
     const lake = { dataFolder, orgId: orgId ?? '', ledger, database }
     const wanted = entitySelection({ config }, { appUrl }, selection)
     const own = await ownHooks(wanted, dataFolder, { orgId, name })
-    const entities = await planEntities(lake, own)
+    const entities = await planEntities(lake, own, when.today)
     return { name, orgId, tasks, entities } // orgId: null before the first request
   })
 }

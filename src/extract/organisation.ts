@@ -259,7 +259,7 @@ async function fetchTasks(
     const tripped = breaker.tripped(resource.name)
     if (tripped !== undefined) await recorder.failed(resource.name, days, tripped)
     else if (!isUsers(task))
-      await new WindowFetcher(context, resource).fetch(days, spanOf(range), true, first)
+      await new WindowFetcher(context, resource, first).fetch(days, spanOf(range))
     else for (const day of days) await fetchUsersDay(context, landing, resource, day)
   }
   try {

@@ -6,6 +6,7 @@ import { planEntities } from '../../src/extract/entities/sync.ts'
 import { LandingDatabase } from '../../src/extract/land/raw-writer.ts'
 import { readStatus } from '../../src/serve/status.ts'
 import { entityRows } from '../../src/lake/intervals.ts'
+import { dayOf } from '../../src/lib/days.ts'
 import { writeAtomic } from '../../src/lib/files.ts'
 import { command } from '../support/command.ts'
 import { temporaryFolder } from '../support/helpers.ts'
@@ -129,7 +130,7 @@ it('a plan of entity resources lists the requests without sending any', async ()
     }
     await using database = new LandingDatabase(data)
     const lake = { dataFolder: data, orgId: 'org_demo', ledger, database }
-    const plans = await planEntities(lake, selection)
+    const plans = await planEntities(lake, selection, dayOf(NIGHT))
     return Object.fromEntries(plans.map(({ resource, what }) => [resource, what]))
   }
   expect(await plan()).toEqual({
@@ -333,24 +334,24 @@ describe('sessions and messages', () => {
     expect(asked).toHaveLength(500)
   })
 
-  it('that the platform does not know are requested on three nights, and reported once', async () => {
+  it('that the platform does not serve are requested on three nights, then less and less often, and reported once', async () => {
     const [emulator, data] = [await platform(), await temporaryFolder()]
     await writeAtomic(join(data, 'seeds', 'sessions.csv'), 'session_id\nunknown-session\n')
-    const asked: number[] = []
-    for (let count = 0; count < 5; count += 1) {
+    const nightsAsked: number[] = []
+    for (let count = 0; count < 16; count += 1) {
       const { requests, result, problems } = await night(emulator, data, {
         now: NIGHT + count * DAY,
         only,
       })
-      asked.push(requests.length)
+      if (requests.length > 0) nightsAsked.push(count)
       expect(result.failed).toBe(0)
       expect(problems.join()).toBe(
         count > 0
           ? ''
-          : 'sessions of org_demo: the platform does not serve unknown-session; an id is requested in three nights, then no more',
+          : 'sessions of org_demo: the platform does not serve unknown-session; an id is requested in three nights, then at growing intervals',
       )
     }
-    expect(asked).toEqual([1, 1, 1, 0, 0])
+    expect(nightsAsked).toEqual([0, 1, 2, 6, 14])
   })
 
   it('that are named and absent or forbidden are reported each time', async () => {

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest'
 import { removedSoon } from '../../src/extract/entities/session-ids.ts'
 import { planEntities } from '../../src/extract/entities/sync.ts'
 import { LandingDatabase } from '../../src/extract/land/raw-writer.ts'
+import { dayOf } from '../../src/lib/days.ts'
 import { writeAtomic } from '../../src/lib/files.ts'
 import { temporaryFolder } from '../support/helpers.ts'
 import { DAY, night, NIGHT, platform, type Platform } from './entities-night.ts'
@@ -72,7 +73,7 @@ it('a plan has no more requests for sessions than a night sends', async () => {
   await using database = new LandingDatabase(data)
   const lake = { dataFolder: data, orgId: 'org_demo', ledger: new Map(), database }
   const resources = ['sessions'] as const
-  expect(await planEntities(lake, { ...NOTHING, resources })).toEqual([
+  expect(await planEntities(lake, { ...NOTHING, resources }, dayOf(NIGHT))).toEqual([
     { resource: 'sessions', what: '501 due, at most 500 a night', requests: 500 },
   ])
 })

@@ -97,8 +97,8 @@ export async function retentionDays(lake: Lake): Promise<number | null> {
   return days > 0 ? days : null
 }
 
-/** Whether the platform failed to serve an id on so many nights that it is no longer requested. */
-export type IsGivenUp = (id: string) => boolean
+/** Whether the platform failed to serve an id on so many nights that it is not requested today. */
+export type IsWaiting = (id: string) => boolean
 
 /** The sessions or messages named on the command line. */
 export function namedIn(selection: EntitySelection, resource: SessionResource): Candidate[] {
@@ -109,7 +109,7 @@ export function namedIn(selection: EntitySelection, resource: SessionResource): 
 /** What decides which candidates are due, and in which order. */
 interface DueRule {
   readonly seen: AllSeen
-  readonly isGivenUp: IsGivenUp
+  readonly isWaiting: IsWaiting
   readonly isRemovedSoon?: IsRemovedSoon
   /** The day of a run after one that failed. */
   readonly dayAfterFailure?: Day | undefined
@@ -135,11 +135,11 @@ export async function candidatesToAsk(
  */
 export function dueOf(
   candidates: readonly Candidate[],
-  { seen, isGivenUp, isRemovedSoon = () => false, dayAfterFailure }: DueRule,
+  { seen, isWaiting, isRemovedSoon = () => false, dayAfterFailure }: DueRule,
 ): Candidate[] {
   const fetchedAt = (candidate: Candidate): number => seen.get(idOf(candidate))?.fetchedAt ?? 0
   const due = eachOnce(candidates)
-    .filter((each) => mayHaveChanged(seen.get(idOf(each))) && !isGivenUp(idOf(each)))
+    .filter((each) => mayHaveChanged(seen.get(idOf(each))) && !isWaiting(idOf(each)))
     .toSorted((a, b) => fetchedAt(a) - fetchedAt(b))
   const others = due.filter((each) => !isRemovedSoon(each))
   const at = dayAfterFailure === undefined ? 0 : placeOf(dayAfterFailure, others.length)

@@ -11,15 +11,17 @@ import {
   removedSoon,
   retentionDays,
   type Candidate,
-  type IsGivenUp,
+  type IsWaiting,
   type SessionResource,
 } from './session-ids.ts'
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { mapLimit } from '../../lib/concurrency.ts'
+import { daysBetween, type Day } from '../../lib/days.ts'
 import { asError } from '../../lib/errors.ts'
 import { grouped } from '../../lib/grouped.ts'
 import { someOf } from '../../lib/text.ts'
+import { dayShape } from '../../lake/ledger.ts'
 import { mapOf, stateFile } from '../../lake/state-file.ts'
 import type { Warn } from '../../lib/world.ts'
 import type { Lake } from '../land/raw-writer.ts'
@@ -42,7 +44,7 @@ export async function fetchSessions(
   const days = mayGo ? await retentionDays(context) : null
   const isRemovedSoon = removedSoon(days, seen, platformNow(context))
   const dayAfterFailure = context.recorder.hasFailed(resource) ? today(context) : undefined
-  const rule = { seen, isGivenUp: requests.isGivenUp, isRemovedSoon, dayAfterFailure }
+  const rule = { seen, isWaiting: requests.isWaiting, isRemovedSoon, dayAfterFailure }
   const requested = new Set<string>()
   let round = await candidatesToAsk(context, resource, named, rule)
   while (round.length > 0) {
@@ -67,12 +69,12 @@ export const MOST_A_NIGHT = 500
 const MOST_FAILURES = 12
 const MOST_REFUSALS = 3
 
-/** Nights on which an id unknown to the platform is requested. */
+/** Nights on which an id that the platform does not serve is requested each time. */
 const PATIENCE = 3
 
-const misses = z.object({ nights: z.number().int().positive(), last: z.string() })
+const misses = z.object({ nights: z.number().int().positive(), last: dayShape })
 
-/** By id, how often the platform did not know it: `<data>/state/unknown-sessions/<org>.json`. */
+/** By id, on how many nights the platform did not serve it, and on which last: `<data>/state/unknown-sessions/<org>.json`. */
 type Unknown = ReadonlyMap<string, z.infer<typeof misses>>
 
 const unknownFile = stateFile<Unknown>('unknown-sessions', mapOf(misses), 1)
@@ -81,14 +83,20 @@ export async function unknownIds({ dataFolder, orgId }: Lake, warn?: Warn): Prom
   return (await unknownFile.read(dataFolder, orgId, warn)) ?? new Map()
 }
 
-/** Returns which ids are no longer requested: not served on PATIENCE nights. */
-export function givenUpIn(unknown: Unknown): IsGivenUp {
-  return (id) => (unknown.get(id)?.nights ?? 0) >= PATIENCE
+/**
+ * Returns which ids are not requested on this day: those not served on PATIENCE nights wait for 4
+ * days, then for twice as long each time, because the key may have lost its role for a while only.
+ */
+export function waitingIn(unknown: Unknown, day: Day): IsWaiting {
+  return (id) => {
+    const { nights, last } = unknown.get(id) ?? { nights: 0, last: day }
+    return nights >= PATIENCE && Math.abs(daysBetween(last, day)) < 2 ** (nights - 1)
+  }
 }
 
 /** Requests items one by one, by ids that may not exist, and lands the ones received. */
 class IdRequests {
-  readonly isGivenUp: IsGivenUp
+  readonly isWaiting: IsWaiting
   readonly #context: EntityContext
   readonly #resource: SessionResource
   readonly #before: Unknown
@@ -106,7 +114,7 @@ class IdRequests {
     this.#resource = resource
     this.#before = unknown
     this.#unknown = new Map(unknown)
-    this.isGivenUp = givenUpIn(this.#unknown)
+    this.isWaiting = waitingIn(this.#unknown, today(context))
     this.#answers = new Answers(context, resource)
   }
 
@@ -211,7 +219,7 @@ class IdRequests {
       warn(`requested by id, but forbidden for this key (403): ${idsIn('refused')}`)
     if (groups.has('others'))
       warn(
-        `the platform does not serve ${idsIn('others')}; an id is requested in three nights, then no more`,
+        `the platform does not serve ${idsIn('others')}; an id is requested in three nights, then at growing intervals`,
       )
     if (this.#left > 0) warn(`${this.#left} are left for the next night`)
   }

@@ -1,4 +1,4 @@
-import { addDays, startOf } from '../../lib/days.ts'
+import { addDays, startOf, type Day } from '../../lib/days.ts'
 import { ENTITY_RESOURCES, isSnapshot, type EntityResource } from '../../lake/resources.ts'
 import { messageOf } from '../../lib/errors.ts'
 import type { Computer } from '../../client/index.ts'
@@ -20,7 +20,7 @@ import { landHookEvents } from './hooks.ts'
 import { fetchControls, fetchReadiness, landSnapshot } from './lists.ts'
 import { fetchMetrics } from './metrics.ts'
 import { allSeen, candidatesToAsk, namedIn, type SessionResource } from './session-ids.ts'
-import { fetchSessions, givenUpIn, MOST_A_NIGHT, unknownIds } from './sessions.ts'
+import { fetchSessions, MOST_A_NIGHT, unknownIds, waitingIn } from './sessions.ts'
 
 /** What a sync would request of one resource, in words, and the minimum number of requests. */
 interface EntityPlan {
@@ -29,11 +29,15 @@ interface EntityPlan {
   readonly requests: number
 }
 
-/** Plans the requests of a sync without sending any. Reads files without verifying them. */
-export async function planEntities(lake: Lake, selection: EntitySelection): Promise<EntityPlan[]> {
+/** Plans the requests of a sync on that day without sending any. Reads files without verifying them. */
+export async function planEntities(
+  lake: Lake,
+  selection: EntitySelection,
+  day: Day,
+): Promise<EntityPlan[]> {
   const plans: EntityPlan[] = []
   for (const resource of selection.resources) {
-    plans.push({ resource, ...(await ENTITIES[resource].plan(lake, selection)) })
+    plans.push({ resource, ...(await ENTITIES[resource].plan(lake, selection, day)) })
   }
   return plans
 }
@@ -96,7 +100,11 @@ async function attempt(run: Run, resource: EntityResource): Promise<string> {
 /** How a resource is planned, without a request, and fetched. */
 interface Entity {
   /** What a sync would request, and the minimum number of requests. */
-  readonly plan: (lake: Lake, selection: EntitySelection) => Promise<Omit<EntityPlan, 'resource'>>
+  readonly plan: (
+    lake: Lake,
+    selection: EntitySelection,
+    day: Day,
+  ) => Promise<Omit<EntityPlan, 'resource'>>
   /** Returns an error if part of it was not available. */
   readonly fetch: (run: Run) => Promise<unknown>
 }
@@ -151,10 +159,10 @@ function one(what: string): Entity['plan'] {
 
 function byId(resource: SessionResource): Entity {
   return {
-    plan: async (lake, selection) => {
-      const isGivenUp = givenUpIn(await unknownIds(lake))
+    plan: async (lake, selection, day) => {
+      const isWaiting = waitingIn(await unknownIds(lake), day)
       const named = namedIn(selection, resource)
-      const rule = { seen: await allSeen(lake, resource), isGivenUp }
+      const rule = { seen: await allSeen(lake, resource), isWaiting }
       const { length } = await candidatesToAsk(lake, resource, named, rule)
       const most = length > MOST_A_NIGHT ? `, at most ${MOST_A_NIGHT} a night` : ''
       return { what: `${length} due${most}`, requests: Math.min(length, MOST_A_NIGHT) }

@@ -20,10 +20,13 @@ import { rowHandler, RowBuffer } from './row-buffer.ts'
 export class WindowFetcher {
   readonly #context: FetchContext
   readonly #resource: Resource
+  readonly #first: Day | undefined
 
-  constructor(context: FetchContext, resource: Resource) {
+  /** `first`: the day to request first if its window is not answered. */
+  constructor(context: FetchContext, resource: Resource, first?: Day) {
     this.#context = context
     this.#resource = resource
+    this.#first = first
   }
 
   /**
@@ -33,13 +36,11 @@ export class WindowFetcher {
    *
    * @param width by default the size learned by earlier runs.
    * @param is400Unexplained whether the meaning of a 400 is still unknown.
-   * @param first the day to request first if its window is not answered.
    */
   async fetch(
     days: readonly Day[],
     width = this.#context.windowSizes.usual(this.#resource.name),
     is400Unexplained = true,
-    first?: Day,
   ): Promise<void> {
     const { breaker, windowSizes } = this.#context
     const { name } = this.#resource
@@ -48,17 +49,13 @@ export class WindowFetcher {
       const tripped = breaker.tripped(name)
       if (tripped !== undefined) return this.#giveUp(left, tripped)
       const count = countWithin(left, Math.min(width, windowSizes.next(name)))
-      await this.#fetchWindow(left.slice(-count), is400Unexplained, first)
+      await this.#fetchWindow(left.slice(-count), is400Unexplained)
       left = left.slice(0, -count)
     }
   }
 
   /** @returns the HTTP status if the platform refused the window, else undefined. */
-  async #fetchWindow(
-    days: readonly Day[],
-    is400Unexplained: boolean,
-    first?: Day,
-  ): Promise<number | undefined> {
+  async #fetchWindow(days: readonly Day[], is400Unexplained: boolean): Promise<number | undefined> {
     const { breaker, windowSizes } = this.#context
     const { name } = this.#resource
     try {
@@ -69,7 +66,7 @@ export class WindowFetcher {
     } catch (error) {
       if (abortsRun(error) && !isForbidden(error)) throw error
       breaker.failed(name, error)
-      await this.#bisect(days, error, is400Unexplained, first)
+      await this.#bisect(days, error, is400Unexplained)
       return error instanceof ApiError ? error.status : undefined
     }
   }
@@ -107,16 +104,11 @@ export class WindowFetcher {
   }
 
   /** Handles a window that was not answered: gives up, or requests smaller windows. */
-  async #bisect(
-    days: readonly Day[],
-    error: unknown,
-    is400Unexplained: boolean,
-    first?: Day,
-  ): Promise<void> {
+  async #bisect(days: readonly Day[], error: unknown, is400Unexplained: boolean): Promise<void> {
     const { windowSizes } = this.#context
     const { name } = this.#resource
     const status = error instanceof ApiError ? error.status : undefined
-    const at = first === undefined ? -1 : days.indexOf(first)
+    const at = days.findIndex((day) => day === this.#first)
     const isForEveryDay =
       isForbidden(error) || error instanceof ForeignAnswerError || (status === 404 && at < 0)
     if (days.length === 1 || isForEveryDay) return this.#giveUp(days, error)
