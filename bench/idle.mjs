@@ -30,7 +30,7 @@ const MOST_NIGHTS = 12
 /** A night that lost at most this share of CPU time is quiet. */
 const QUIET = 0.03
 
-/** Nights with a stand-in that computes its answers on the same CPUs: reported without a target. */
+/** Nights with a stand-in that computes its responses on the same CPUs: reported without a target. */
 const LOADED_NIGHTS = 3
 
 await withFolder(async (folder) => {
@@ -83,7 +83,7 @@ await withFolder(async (folder) => {
   ])
 })
 
-/** Nights with a platform whose answers are prepared. */
+/** Nights with a platform whose responses are prepared. */
 function preparedNights(oneDayLater) {
   return withPreparedPlatform(PEOPLE, morningAfter(DAYS + 1), async (platform) => {
     await oneDayLater(platform)
@@ -96,7 +96,7 @@ function preparedNights(oneDayLater) {
   })
 }
 
-/** Nights with a new stand-in that computes its answers. */
+/** Nights with a new stand-in that computes its responses. */
 async function loadedNights(oneDayLater) {
   const nights = []
   while (nights.length < LOADED_NIGHTS) {

@@ -1,5 +1,5 @@
 // Rows per second from the platform to base, and peak memory, for a short history and one three
-// times as long of the same organisation. The platform's answers are prepared and come at once: a
+// times as long of the same organisation. The platform's responses are prepared and come at once: a
 // real platform makes them on other machines.
 import { join } from 'node:path'
 import { request } from 'undici'
@@ -26,7 +26,7 @@ const historyDays = Math.min(180, daysBetween(HISTORY_BEGINS, yesterday()) + 1)
 const shortDays = Math.floor(historyDays / 3)
 
 const figures = async (platform) => {
-  tell('preparing the answers')
+  tell('preparing the responses')
   for (const days of [shortDays, shortDays * 3]) await land(platform, days)
   await platform.ask('ready')
   await platform.ask('quick')

@@ -103,12 +103,12 @@ export async function configureOrganisations(folder, { url, keys }) {
   await writeFile(join(folder, 'agent-warehouse.yaml'), 'organisations: organisations.csv\n')
 }
 
-/** Runs `work` with a platform at that time whose answers are prepared. */
+/** Runs `work` with a platform at that time whose responses are prepared. */
 export function withPreparedPlatform(users, now, work, { areSteady = true } = {}) {
   return withServer('prepared.mjs', [users, now, areSteady ? 'steady' : ''].map(String), work)
 }
 
-/** `ask` sends a command to the process, and resolves to its answer. */
+/** `ask` sends a command to the process, and resolves to its response. */
 async function withServer(script, args, work) {
   const child = fork(join(benchFolder, script), args)
   const gone = once(child, 'exit').then(([code]) => {

@@ -103,7 +103,7 @@ function build(dataFolder, command) {
 }
 
 /**
- * A fast answer that is wrong is no figure: all tables have the rows that the warehouse has, or
+ * A fast response that is wrong is no figure: all tables have the rows that the warehouse has, or
  * those that are `counted` have as many.
  */
 async function expectSame(dataFolder, file, counted) {

@@ -28,7 +28,7 @@ export async function measured(platform, fresh, oneNight) {
   return { whole, alone, requests, megabytes, stolen, cpuSeconds, peak: peakBytes / 1024 ** 2 }
 }
 
-/** The time of the same requests for a client that discards the answers. */
+/** The time of the same requests for a client that discards the responses. */
 async function replay({ url, key }, paths) {
   const queue = [...paths]
   let bytes = 0

@@ -80,7 +80,7 @@ async function copyPublished(path) {
   return { bytes: size, seconds }
 }
 
-/** One new day, and three days of the last two weeks whose answers changed. */
+/** One new day, and three days of the last two weeks whose responses changed. */
 async function changeDays(dataFolder, newest) {
   const restated = RESTATED_AGES.map((age) => newest - age)
   await writeDays(dataFolder, { users: USERS, indexes: [newest], version: 1 })

@@ -1,5 +1,5 @@
 // This project against dlt (https://dlthub.com) and a Singer tap with target-duckdb, in one run:
-// `/users` of the same platform, whose answers are prepared and come at once. Then once more with
+// `/users` of the same platform, whose responses are prepared and come at once. Then once more with
 // the same faults for each: what is lost, what is doubled, and how many runs it takes.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ const MOST_RUNS = 3
 
 await withPreparedPlatform(USERS, Date.now(), async (server) => {
   const platform = { ...server, first: HISTORY_BEGINS, last: LAST }
-  tell(`preparing the answers for ${DAYS} days of ${USERS} users`)
+  tell(`preparing the responses for ${DAYS} days of ${USERS} users`)
   const { served, paths } = await paginate(platform)
   if (served < LEAST_ROWS) throw new Error(`only ${served} rows in ${DAYS} days`)
   await platform.ask('ready')
@@ -76,7 +76,7 @@ function figuresOf(ours, others, served) {
   ]
 }
 
-/** Requests everything as the tools do: the rows that are served, and the paths of the answers. */
+/** Requests everything as the tools do: the rows that are served, and the paths of the responses. */
 async function paginate({ url, key }) {
   const paths = new Set()
   let served = 0

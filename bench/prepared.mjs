@@ -1,13 +1,13 @@
-// A platform with prepared answers in its own process. A real platform runs on other machines: it
+// A platform with prepared responses in its own process. A real platform runs on other machines: it
 // takes time, but no CPU of the client's machine. Until the command `ready`, it forwards requests to
 // the stand-in. Then each answer takes as long as the stand-in took for it alone; concurrent
-// requests share that time. After the command `quick`, answers take no time; after `faulty`, some
+// requests share that time. After the command `quick`, responses take no time; after `faulty`, some
 // of them fail as peers/faults.mjs says.
 import { createServer, request as ask } from 'node:http'
 import { startEmulator } from '../dist/emulator/emulator.js'
 import { fail, planFaults } from './peers/faults.mjs'
 
-/** How often pending answers are continued, in milliseconds. */
+/** How often pending responses are continued, in milliseconds. */
 const TICK = 1
 
 /** The smallest piece of a body that is sent, in bytes. */
@@ -17,7 +17,7 @@ const [, , users, clock, kind] = process.argv
 const start = () =>
   startEmulator({ now: () => Number(clock), users: Number(users), areSteady: kind === 'steady' })
 const standIn = await start()
-/** Answers by path and query: status, headers, body, and milliseconds until its end. */
+/** Responses by path and query: status, headers, body, and milliseconds until its end. */
 const prepared = new Map()
 const asked = []
 let faults = new Map()
@@ -80,7 +80,7 @@ function answerOf(platform, path) {
   })
 }
 
-/** Answers that are not fully sent. */
+/** Responses that are not fully sent. */
 const underWay = new Set()
 let last = performance.now()
 

@@ -16,11 +16,11 @@ export {
   UnknownOutcomeError,
 } from './client/index.ts'
 export type {
-  AnalyticsAnswer,
+  AnalyticsResponse,
   AnalyticsEndpoint,
   AnalyticsQuery,
-  AnswerMetadata,
-  AnswerOrigin,
+  ResponseMetadata,
+  ResponseOrigin,
   Computers,
   Controls,
   ControlsQuery,

@@ -12,5 +12,5 @@ export interface Fault {
 
 /** What goes wrong with a page, in words. */
 export const KINDS: Readonly<Record<string, string>>
-/** Faults by path, for answers by path in the order in which a day is paginated. */
+/** Faults by path, for responses by path in the order in which a day is paginated. */
 export function planFaults(answers: ReadonlyMap<string, Answer>): Map<string, Fault>

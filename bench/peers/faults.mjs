@@ -10,12 +10,12 @@ const REFUSED_MS = 950
 export const KINDS = {
   error: 'HTTP 500',
   refused: 'HTTP 429 with `Retry-After: 1`',
-  cut: 'an answer cut off in the middle',
-  reset: 'a connection closed without an answer',
+  cut: 'a response cut off in the middle',
+  reset: 'a connection closed without a response',
   moved: 'a user who moved to the next page while the pages were read, and so is served twice',
 }
 
-/** Faults by path, for answers by path in the order in which a day is paginated. */
+/** Faults by path, for responses by path in the order in which a day is paginated. */
 export function planFaults(answers) {
   const kinds = Object.keys(KINDS)
   const faults = new Map()

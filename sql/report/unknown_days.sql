@@ -1,5 +1,5 @@
 -- The days that a figure of the report lacks: its source is a resource that did
--- not answer, or the name of a figure that the answer does not have.
+-- not answer, or the name of a figure that the response does not have.
 with
     figures as (
         select

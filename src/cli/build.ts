@@ -6,7 +6,7 @@ import { toSecond } from '../observe/words.ts'
 import { build, planOfModels, rollback, rebuild, type ModelChoice } from '../pipeline/build.ts'
 import { exportMarts } from '../pipeline/serve.ts'
 import { listPublished, type PublishedFile } from '../serve/rollback.ts'
-import { dataCommand, flag, reportOptions, text, type Answer, type Terminal } from './command.ts'
+import { dataCommand, flag, reportOptions, text, type Output, type Terminal } from './command.ts'
 import { runJob } from './job.ts'
 import { momentOf } from './options.ts'
 import { createWorld, showingWarnings } from './world.ts'
@@ -60,7 +60,7 @@ export const buildCommand = dataCommand({
   },
 })
 
-async function planOf(config: Config, choice: ModelChoice, terminal: Terminal): Promise<Answer> {
+async function planOf(config: Config, choice: ModelChoice, terminal: Terminal): Promise<Output> {
   const { world, close } = createWorld(showingWarnings(terminal), terminal)
   const context = { config, world, runId: 'plan', deadline: Infinity }
   const plan = await planOfModels(context, choice).finally(close)

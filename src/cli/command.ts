@@ -49,7 +49,7 @@ export type OptionSet = Readonly<Record<string, Option>>
 export type Flags<O extends OptionSet> = ArgumentsCamelCase<InferredOptionTypes<O>>
 
 /** What a command prints: with --json a value or JSON text as served, otherwise text. */
-export interface Answer {
+export interface Output {
   readonly json: object | string
   readonly text: string
   /** @default complete */
@@ -62,12 +62,12 @@ export type Examples = Readonly<Record<string, string>>
 export interface Command {
   readonly examples: Examples
   readonly options: OptionSet
-  run(flags: object, terminal: Terminal): Promise<ExitCode | Answer>
+  run(flags: object, terminal: Terminal): Promise<ExitCode | Output>
 }
 
 interface TypedCommand<O extends OptionSet> extends Command {
   readonly options: O
-  run(flags: Flags<O>, terminal: Terminal): Promise<ExitCode | Answer>
+  run(flags: Flags<O>, terminal: Terminal): Promise<ExitCode | Output>
 }
 
 export function defineCommand<O extends OptionSet>(command: TypedCommand<O>): Command {
@@ -146,7 +146,7 @@ interface DataCommand<O extends OptionSet> {
     flags: Flags<typeof dataOptions> & Flags<O>,
     terminal: Terminal,
     config: Config,
-  ) => Promise<ExitCode | Answer>
+  ) => Promise<ExitCode | Output>
 }
 
 /** A command that begins with the configuration. */
@@ -160,8 +160,8 @@ export function dataCommand<O extends OptionSet>(command: DataCommand<O>): Comma
   }
 }
 
-/** An answer as it is printed. An integer that most readers of JSON would round is a string. */
-export function printed({ json, text: plain }: Answer, isJson: boolean): string {
+/** Output as it is printed. An integer that most readers of JSON would round is a string. */
+export function printed({ json, text: plain }: Output, isJson: boolean): string {
   if (!isJson) return plain
   const exact = (_: string, value: unknown): unknown =>
     typeof value === 'bigint' ? String(value) : value
@@ -261,7 +261,7 @@ function showExamples(parser: Argv, examples: Examples, terminal: Terminal): voi
 }
 
 /**
- * Runs a command and prints its answer. If an option that may not be repeated is repeated, its
+ * Runs a command and prints its output. If an option that may not be repeated is repeated, its
  * last value counts. @throws UsageError for a number option whose value is not a number
  */
 async function execute(
@@ -275,8 +275,8 @@ async function execute(
     if (Array.isArray(value) && !isRepeatable) flags[name] = value.at(-1)
     if (Number.isNaN(flags[name])) throw new UsageError(`--${name}: that is not a number`)
   }
-  const answer = await command.run(flags, terminal)
-  if (typeof answer === 'number') return answer
-  terminal.out(printed(answer, flags['json'] === true))
-  return answer.exitCode ?? ExitCode.complete
+  const output = await command.run(flags, terminal)
+  if (typeof output === 'number') return output
+  terminal.out(printed(output, flags['json'] === true))
+  return output.exitCode ?? ExitCode.complete
 }

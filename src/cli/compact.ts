@@ -3,7 +3,7 @@ import { size, counted, digits } from '../lib/text.ts'
 import type { MergeTask } from '../lake/merge-files.ts'
 import { aligned } from '../observe/words.ts'
 import { compact, planOfMerges, type Merged } from '../pipeline/compact.ts'
-import { dataCommand, flag, reportOptions, type Answer } from './command.ts'
+import { dataCommand, flag, reportOptions, type Output } from './command.ts'
 import { linesText } from '../serve/format.ts'
 import { runJob } from './job.ts'
 
@@ -17,17 +17,17 @@ export const compactCommand = dataCommand({
     'dry-run': flag('show what would be merged, and change nothing'),
   },
   run: async (flags, terminal, config) => {
-    if (flags.dryRun) return planAnswer(await planOfMerges(config.dataFolder, terminal.now()))
+    if (flags.dryRun) return planOutput(await planOfMerges(config.dataFolder, terminal.now()))
     return runJob({ ...flags, command: 'compact', config }, terminal, async (context) => {
       const { merged, ...outcome } = await compact(context)
-      return { ...outcome, report: answer(merged) }
+      return { ...outcome, report: outputOf(merged) }
     })
   },
 })
 
 const NOTHING = 'Nothing to merge: no past month has several small files.\n'
 
-function planAnswer(tasks: readonly MergeTask[]): Answer {
+function planOutput(tasks: readonly MergeTask[]): Output {
   const json = tasks.map(({ orgId, resource, month, sources, bytes }) => {
     return { org_id: orgId, resource, month, files: sources.length, bytes }
   })
@@ -40,7 +40,7 @@ function planAnswer(tasks: readonly MergeTask[]): Answer {
   return { json, text: linesText([total, ...aligned(rows).map((line) => `  ${line}`)]) }
 }
 
-function answer(merged: readonly Merged[]): Answer & { json: object } {
+function outputOf(merged: readonly Merged[]): Output & { json: object } {
   const sum = (of: (each: Merged) => number): number =>
     merged.reduce((total, each) => total + of(each), 0)
   const files = sum((each) => each.files)

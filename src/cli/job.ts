@@ -86,11 +86,11 @@ export async function runJob(
     const result = await resultOf(() => work(context, observer.runs))
     const first = result.problems?.[0] ?? null
     const closing = await observer.close(result.exitCode, first)
-    const answer =
+    const output =
       result.report === undefined
         ? { json: closing.record, text: closing.text }
         : { json: { run_id: runId, ...result.report.json }, text: result.report.text }
-    if (options.json || closing.didWork) terminal.out(printed(answer, options.json))
+    if (options.json || closing.didWork) terminal.out(printed(output, options.json))
     if (result.unexpected !== undefined) throw result.unexpected
     for (const problem of result.problems ?? []) report(problem, terminal)
     return result.exitCode

@@ -31,7 +31,7 @@ export const planCommand = dataCommand({
 
 type OrganisationPlan = Awaited<ReturnType<typeof plansOf>>[number]
 
-/** Makes no request: the platform's clock is estimated from the last answer. */
+/** Makes no request: the platform's clock is estimated from the last response. */
 async function plansOf(config: Config, selection: SyncSelection, now: number) {
   const { dataFolder } = config
   const hosts = config.hosts()

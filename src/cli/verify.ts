@@ -12,7 +12,7 @@ import {
   number,
   reportOptions,
   textOr,
-  type Answer,
+  type Output,
   type Flags,
 } from './command.ts'
 import { runJob } from './job.ts'
@@ -68,7 +68,7 @@ export const verifyCommand = dataCommand({
     return runJob(job, terminal, async (context) => {
       const { verification, ...outcome } = await verify(context, { ...choice, organisations: only })
       if (verification === null) return outcome
-      return { ...outcome, report: verificationAnswer(verification) }
+      return { ...outcome, report: verificationOutput(verification) }
     })
   },
 })
@@ -88,7 +88,7 @@ function choiceOf(flags: Flags<typeof rangeOptions & typeof sampleOptions>): Sam
 const LISTED = 50
 
 /** The result of a verification: the verdict, the differences, and the commands that fix them. */
-function verificationAnswer(verification: Verification): Answer & { json: object } {
+function verificationOutput(verification: Verification): Output & { json: object } {
   const { history, sampled, days, tables, rows, values, files } = verification
   const { differences, leftOut, notStored } = verification
   const commands = fixingCommands(verification)

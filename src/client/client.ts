@@ -11,13 +11,18 @@ import {
   eachPage,
   textOf,
   objectsOf,
-  readAnswer,
+  readResponse,
   utf8,
   withQuery,
   type Caller,
 } from './http/call.ts'
 import { BodyError } from './errors.ts'
-import { Transport, type AnswerOrigin, type Call, type TransportOptions } from './http/transport.ts'
+import {
+  Transport,
+  type ResponseOrigin,
+  type Call,
+  type TransportOptions,
+} from './http/transport.ts'
 import {
   validateMetadata,
   sliceEnvelope,
@@ -54,9 +59,9 @@ export interface AnalyticsQuery {
   readonly isDivisible?: boolean
 }
 
-/** An answer without its rows. */
-export interface AnswerMetadata extends AnswerOrigin {
-  /** `meta.org_id`; null if the answer has none. */
+/** A response without its rows. */
+export interface ResponseMetadata extends ResponseOrigin {
+  /** `meta.org_id`; null if the response has none. */
   readonly orgId: string | null
   /** Whether there is another page, which begins at `nextCursor`. */
   readonly hasMore: boolean
@@ -65,29 +70,29 @@ export interface AnswerMetadata extends AnswerOrigin {
   readonly serverTime: number | null
 }
 
-/** One answer, its rows exactly as served. */
-export interface AnalyticsAnswer extends AnswerMetadata {
+/** One response, its rows exactly as served. */
+export interface AnalyticsResponse extends ResponseMetadata {
   readonly rows: readonly ServedRow[]
 }
 
-/** Receives the rows of one answer while it arrives. */
+/** Receives the rows of one response while it arrives. */
 export interface RowHandler {
-  /** Called before the first row, and again if the answer was cut off: rows so far do not count. */
-  readonly begin: (origin: AnswerOrigin) => void
+  /** Called before the first row, and again if the response was cut off: rows so far do not count. */
+  readonly begin: (origin: ResponseOrigin) => void
   /** Whether `row` is to be called with the row of this JSON text. Other rows are not parsed. */
   readonly isWanted: (text: string) => boolean
-  /** `ordinal`: the position of the row in the answer, from 0. */
+  /** `ordinal`: the position of the row in the response, from 0. */
   readonly row: (row: ServedRow, ordinal: number) => void
 }
 
 /** The highest number of users on a page of `/users` (PLATFORM_API, "Limits"). */
 export const MAX_PAGE_SIZE = 100
 
-/** Enough for a page of users or a short range of days: such an answer is held in memory. */
-const MAX_ANSWER_BYTES = 8 * 1024 * 1024
+/** Enough for a page of users or a short range of days: such a response is held in memory. */
+const MAX_RESPONSE_BYTES = 8 * 1024 * 1024
 
 /**
- * The limit for a single day of a day endpoint, which cannot be halved, and for an answer whose
+ * The limit for a single day of a day endpoint, which cannot be halved, and for a response whose
  * rows are handled while they arrive.
  */
 const MAX_DAY_BYTES = 512 * 1024 * 1024
@@ -146,13 +151,13 @@ export class ApiClient {
    *
    * @throws UsageError for a limit out of 1 to 100.
    */
-  async ask(endpoint: AnalyticsEndpoint, query: AnalyticsQuery): Promise<AnalyticsAnswer> {
+  async ask(endpoint: AnalyticsEndpoint, query: AnalyticsQuery): Promise<AnalyticsResponse> {
     const { range, limit } = query
     const isPage = endpoint === 'users' || limit !== undefined
-    const maxBytes = !isPage && range.first === range.last ? MAX_DAY_BYTES : MAX_ANSWER_BYTES
+    const maxBytes = !isPage && range.first === range.last ? MAX_DAY_BYTES : MAX_RESPONSE_BYTES
     const call = this.#callOf(endpoint, query, maxBytes)
     return this.#caller.transport.call(call, (response, origin) => {
-      const { rows, rest } = readAnswer('GET', origin, ANALYTICS, response, () => {
+      const { rows, rest } = readResponse('GET', origin, ANALYTICS, response, () => {
         const envelope = sliceEnvelope(utf8().decode(response.body))
         validateMetadata(call.path, envelope.rest)
         return envelope
@@ -170,7 +175,7 @@ export class ApiClient {
     endpoint: AnalyticsEndpoint,
     query: AnalyticsQuery,
     handler: RowHandler,
-  ): Promise<AnswerMetadata> {
+  ): Promise<ResponseMetadata> {
     const call = this.#callOf(endpoint, query, MAX_DAY_BYTES)
     return this.#caller.transport.stream(call, (head, origin, body) =>
       passRows(origin, head, body, handler),
@@ -229,8 +234,8 @@ export class ApiClient {
     range: DateRangeOptions,
     groupBy?: AnalyticsQuery['groupBy'],
   ): Promise<T[]> {
-    const answer = await this.ask(endpoint, { range: rangeOf(range), groupBy })
-    return objectsOf<T>(answer.rows, answer)
+    const response = await this.ask(endpoint, { range: rangeOf(range), groupBy })
+    return objectsOf<T>(response.rows, response)
   }
 
   #callOf(
@@ -259,10 +264,10 @@ function rangeOf(options: DateRangeOptions): DayRange {
 
 /** Pages of `/users`, as `eachPage` does. Only `has_more` ends the pagination. */
 export function userPages(
-  ask: (query: AnalyticsQuery) => Promise<AnalyticsAnswer>,
+  ask: (query: AnalyticsQuery) => Promise<AnalyticsResponse>,
   range: DayRange,
   followed?: readonly string[],
-): AsyncGenerator<AnalyticsAnswer, void, undefined> {
+): AsyncGenerator<AnalyticsResponse, void, undefined> {
   return eachPage(
     (cursor) => ask({ range, limit: MAX_PAGE_SIZE, cursor }),
     ({ hasMore, nextCursor }) => (hasMore ? nextCursor : undefined),
@@ -270,20 +275,20 @@ export function userPages(
   )
 }
 
-const ANALYTICS = 'analytics answer'
+const ANALYTICS = 'analytics response'
 
 async function passRows(
-  origin: AnswerOrigin,
+  origin: ResponseOrigin,
   head: HttpHead,
   body: Body,
   handler: RowHandler,
-): Promise<AnswerMetadata> {
+): Promise<ResponseMetadata> {
   const scanner = new RowScanner({ key: 'data' })
   const decoder = utf8()
   let byteLength = 0
   let rowsRead = 0
   const parsed = <T>(read: () => T): T =>
-    readAnswer('GET', origin, ANALYTICS, { ...head, body: { byteLength } }, read)
+    readResponse('GET', origin, ANALYTICS, { ...head, body: { byteLength } }, read)
   const handOn = (piece: string): void => {
     const wanted = parsed(() =>
       scanner.write(piece).flatMap((text) => {
@@ -307,7 +312,7 @@ async function passRows(
   return metadataOf(origin, head, rest)
 }
 
-function metadataOf(origin: AnswerOrigin, head: HttpHead, rest: unknown): AnswerMetadata {
+function metadataOf(origin: ResponseOrigin, head: HttpHead, rest: unknown): ResponseMetadata {
   const meta = fieldOf(rest, 'meta')
   const nextCursor = textOf(fieldOf(meta, 'next_cursor'))
   return {
@@ -326,7 +331,7 @@ function metadataOf(origin: AnswerOrigin, head: HttpHead, rest: unknown): Answer
 function hasMoreOf(
   value: unknown,
   nextCursor: string | null,
-  { request, requestId }: AnswerOrigin,
+  { request, requestId }: ResponseOrigin,
 ): boolean {
   if (typeof value === 'boolean') return value
   if ((value === undefined || value === null) && nextCursor === null) return false

@@ -44,11 +44,11 @@ export interface Problem {
   readonly metadata: Readonly<Record<string, unknown>> | null
 }
 
-/** No complete answer was received: refused, reset, timed out, or cut off. */
+/** No complete response was received: refused, reset, timed out, or cut off. */
 export class TransportError extends AppError {
   /** Whether the time limit of the request ended it. */
   readonly timedOut: boolean
-  /** The platform's id of the request, if the answer was cut off after its headers. */
+  /** The platform's id of the request, if the response was cut off after its headers. */
   requestId: string | null = null
 
   constructor(message: string, timedOut: boolean, options: FailureOptions = {}) {
@@ -64,9 +64,9 @@ export class BodyTooLargeError extends AppError {
   }
 }
 
-/** A 2xx answer whose body differs from the specification. */
+/** A 2xx response whose body differs from the specification. */
 export class BodyError extends AppError {
-  /** The platform's id of the request; null if the answer stated none. */
+  /** The platform's id of the request; null if the response stated none. */
   readonly requestId: string | null
 
   constructor(message: string, requestId: string | null, options: FailureOptions = {}) {
@@ -77,16 +77,16 @@ export class BodyError extends AppError {
 }
 
 /**
- * A complete answer that contradicts the request or earlier answers: a repeated cursor, a
+ * A complete response that contradicts the request or earlier responses: a repeated cursor, a
  * row of another day. Another request will not fix it.
  */
 export class ContradictionError extends BodyError {}
 
-/** A call that changes something was sent, and no answer says whether it did. `cause` is why. */
+/** A call that changes something was sent, and no response says whether it did. `cause` is why. */
 export class UnknownOutcomeError extends AppError {}
 
 /**
- * An answer with an error status. The message says what the Problem body says, without cursors,
+ * A response with an error status. The message says what the Problem body says, without cursors,
  * e-mail addresses and secrets.
  */
 export class ApiError extends AppError {
@@ -129,7 +129,7 @@ export function outOfTime(cause?: unknown): DeferredError {
   return deferral('the time limit was reached', cause)
 }
 
-/** The platform's id of the request that failed, or that caused the failure, if the answer stated one. */
+/** The platform's id of the request that failed, or that caused the failure, if the response stated one. */
 export function requestIdOf(error: unknown): string | null {
   if (error instanceof ApiError || error instanceof RefusedError) return error.problem.requestId
   if (error instanceof BodyError || error instanceof TransportError) return error.requestId

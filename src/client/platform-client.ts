@@ -11,7 +11,7 @@ export interface PlatformClientOptions extends Pick<
   ClientOptions,
   'baseUrl' | 'credential' | 'learned'
 > {
-  /** The time limit of one complete answer, in milliseconds. @default 120000 */
+  /** The time limit of one complete response, in milliseconds. @default 120000 */
   readonly timeoutMs?: number | undefined
   /**
    * The web application host, e.g. `https://app.example.com`, which serves readiness reports.

@@ -146,7 +146,7 @@ export interface UserDay extends Open {
   readonly languages?: readonly string[]
 }
 
-/** One row of a grouped answer. */
+/** One row of a grouped response. */
 export interface GroupedRow extends Open {
   readonly date: string
   /** The model, the tool or the client. */

@@ -19,8 +19,8 @@ import { RESOURCES } from '../lake/resources.ts'
 import { failure, ok, warning, wrong, type Finding } from './finding.ts'
 import { addDays, HISTORY_START, type Day } from '../lib/days.ts'
 
-/** The longest wait for one answer, and for all checks of an organisation. */
-const ANSWER_MS = 30_000
+/** The longest wait for one response, and for all checks of an organisation. */
+const RESPONSE_MS = 30_000
 const CHECKS_MS = 5 * 60_000
 
 /** Checks address, credential and clock of one organisation by one small request, then what the credential may read. */
@@ -42,7 +42,7 @@ export async function checkPlatform(
       rate: 5,
       concurrency: 1,
       deadline: world.now() + CHECKS_MS,
-      timeoutMs: ANSWER_MS,
+      timeoutMs: RESPONSE_MS,
     },
     world,
   )
@@ -120,16 +120,16 @@ function clock(identity: Identity): Finding {
 async function probe(
   requests: Readonly<Record<string, () => Promise<unknown>>>,
 ): Promise<[string, unknown][]> {
-  const answers: [string, unknown][] = []
+  const results: [string, unknown][] = []
   for (const [name, request] of Object.entries(requests)) {
-    const answer = request().then(() => null)
-    answers.push([name, await answer.catch((error: unknown) => error)])
+    const result = request().then(() => null)
+    results.push([name, await result.catch((error: unknown) => error)])
   }
-  return answers
+  return results
 }
 
-function namesOf(answers: readonly [string, unknown][]): string {
-  return answers.map(([name]) => name).join(', ')
+function namesOf(results: readonly [string, unknown][]): string {
+  return results.map(([name]) => name).join(', ')
 }
 
 async function checkEndpoints(client: ApiClient, name: string, today: Day): Promise<Finding[]> {
@@ -140,13 +140,13 @@ async function checkEndpoints(client: ApiClient, name: string, today: Day): Prom
     const query = grain === 'users' ? { range, limit: 1 } : { range }
     return [endpoint, () => client.ask(endpoint, query)] as const
   })
-  const answers = await probe(Object.fromEntries(requests))
-  const refused = answers.filter(([, error]) => error instanceof RefusedError)
-  const others = answers.filter((each) => each[1] !== null && !refused.includes(each))
+  const results = await probe(Object.fromEntries(requests))
+  const refused = results.filter(([, error]) => error instanceof RefusedError)
+  const others = results.filter((each) => each[1] !== null && !refused.includes(each))
   const later =
     'The next run tries again. Run doctor again later to see whether the credential may read it.'
   return [
-    roleOf(name, answers, refused),
+    roleOf(name, results, refused),
     ...others.map(([endpoint, error]) =>
       warning('role', `${endpoint} cannot be read: ${messageOf(error)}`, later),
     ),
@@ -155,13 +155,13 @@ async function checkEndpoints(client: ApiClient, name: string, today: Day): Prom
 
 function roleOf(
   name: string,
-  answers: readonly [string, unknown][],
+  results: readonly [string, unknown][],
   refused: readonly [string, unknown][],
 ): Finding {
   const credential = `the credential of '${name}'`
   const [first] = refused
   if (first === undefined) return ok('role', `${credential} may read the analytics`)
-  const allowed = namesOf(answers.filter(([, error]) => error === null))
+  const allowed = namesOf(results.filter(([, error]) => error === null))
   const but = allowed === '' ? '' : `, but may read ${allowed}`
   const message = `${credential} may not read ${namesOf(refused)}${but}: ${messageOf(first[1])}`
   const hint =
@@ -178,14 +178,14 @@ async function checkResources(
   { name, appUrl }: OrganisationConfig,
 ): Promise<Finding[]> {
   const reports = { readiness_reports: () => client.readiness.fetchPage({ limit: 1 }) }
-  const answers = await probe({
+  const results = await probe({
     enterprise_controls: () => client.controls.fetchPage({ limit: 1 }),
     usage_limits: () => client.limits.fetch(),
     computers: () => client.computers.fetchAll(),
     ...(appUrl === null ? {} : reports),
   })
-  const readable = namesOf(answers.filter(([, error]) => error === null))
-  const unreadable = answers.filter(([, error]) => error !== null)
+  const readable = namesOf(results.filter(([, error]) => error === null))
+  const unreadable = results.filter(([, error]) => error !== null)
   const noReports = `no web application host is set for '${name}', so no readiness reports are loaded`
   const some = ok('resources', `the credential of '${name}' may read ${readable}`)
   return [

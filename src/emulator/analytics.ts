@@ -103,7 +103,7 @@ function userPage({ people }: Organisation, days: readonly WorkDay[], limit: num
 
 /**
  * One row; a few have another key order, number spelling or an unknown field. Concatenates
- * texts instead of objects, because this is the platform's largest answer.
+ * texts instead of objects, because this is the platform's largest response.
  */
 function userRow(person: Person, workDay: WorkDay): string {
   const user = userDayOf(person, workDay)

@@ -26,7 +26,7 @@ export interface InterceptedRequest {
   readonly number: number
   readonly method: string
   readonly headers: Headers
-  /** Returns the platform's own answer, which the test can change. */
+  /** Returns the platform's own response, which the test can change. */
   readonly answer: () => Promise<Response>
 }
 
@@ -49,7 +49,7 @@ export interface AppOptions extends Platform {
   readonly record: (request: RequestRecord) => void
 }
 
-/** The routes of the stand-in platform. Every answer carries `date` and `x-request-id`. */
+/** The routes of the stand-in platform. Every response carries `date` and `x-request-id`. */
 export function createApp(options: AppOptions): { app: Hono<Env>; sessions: Sessions } {
   const app = new Hono<Env>()
   let served = 0
@@ -126,7 +126,7 @@ async function interceptWith(
     if (!context.finalized) await next()
     return
   }
-  context.res = undefined // otherwise the headers of the platform's answer would stay
+  context.res = undefined // otherwise the headers of the platform's response would stay
   context.res = answer
 }
 

@@ -67,7 +67,7 @@ export function addComputers(app: Hono<Env>, { seed, now }: Platform, sessions: 
   }
 
   app.get(api, (context) =>
-    context.json({ computers: [...computers.values()].map((each) => answerOf(each, now())) }),
+    context.json({ computers: [...computers.values()].map((each) => servedAs(each, now())) }),
   )
   app.get(`${api}/name/:name`, (context) => {
     const name = context.req.param('name')
@@ -77,9 +77,9 @@ export function addComputers(app: Hono<Env>, { seed, now }: Platform, sessions: 
     }
     const computer = [...computers.values()].find((each) => each.name === name)
     if (computer === undefined) throw notFound('computer with the name', name)
-    return context.json(answerOf(computer, now()))
+    return context.json(servedAs(computer, now()))
   })
-  app.get(`${api}/:id`, (context) => context.json(answerOf(find(context), now())))
+  app.get(`${api}/:id`, (context) => context.json(servedAs(find(context), now())))
   app.delete(`${api}/:id`, (context) => {
     computers.delete(find(context).id)
     return context.body(null, 204)
@@ -87,7 +87,7 @@ export function addComputers(app: Hono<Env>, { seed, now }: Platform, sessions: 
   app.post(`${api}/:id/install-deps`, (context) => {
     const computer = find(context)
     const steps = computer.steps.map((step) => installAgain(step, computer, now(), sessions))
-    return context.json(answerOf(put({ ...computer, steps }), now()), 202)
+    return context.json(servedAs(put({ ...computer, steps }), now()), 202)
   })
   app.post(`${api}/:id/refresh`, (context) =>
     context.json({ configured: find(context).isManaged ? 2 : 1 }),
@@ -141,7 +141,7 @@ function madeUp(key: number, cast: Cast, createdAt: number, sessions: Sessions) 
   return { id, key, name, isManaged, createdAt, restartsUntil: 0, steps }
 }
 
-function answerOf(computer: Computer, now: number): object {
+function servedAs(computer: Computer, now: number): object {
   const { id, key, name, isManaged, createdAt, steps } = computer
   const relay = `relay.acme.example/computers/${id}`
   return {
@@ -152,7 +152,7 @@ function answerOf(computer: Computer, now: number): object {
     hostId: uuidOf(key + 1),
     hostname: `host-${key.toString(16)}`,
     status: statusOf(computer, now),
-    provisioningSteps: steps.map((step) => stepAnswer(step, now)),
+    provisioningSteps: steps.map((step) => servedStep(step, now)),
     relayClientUrl: `wss://${relay}/client?token=${SECRETS.relayToken}`,
     relayAgentUrl: `wss://agent:${SECRETS.relayPassword}@${relay}/agent`,
     remoteUser: isManaged ? 'agent' : 'ada',
@@ -173,7 +173,7 @@ function statusOfStep({ startsAt, endsAt, error }: Step, now: number): string {
 }
 
 /** Leaves out the fields that are not known yet. */
-function stepAnswer(step: Step, now: number): object {
+function servedStep(step: Step, now: number): object {
   const { id, name, startsAt, endsAt, error, installSessionId } = step
   const hasStarted = now >= startsAt
   const hasEnded = now >= endsAt

@@ -14,7 +14,7 @@ export interface Env {
   Variables: { requestId: string }
 }
 
-/** The input of every answer, besides changes by requests. */
+/** The input of every response, besides changes by requests. */
 export interface Platform {
   readonly organisation: Organisation
   readonly seed: number

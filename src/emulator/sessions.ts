@@ -58,7 +58,7 @@ export function addSessions(
     if (computerId === undefined || session.computerId === computerId) return session
     throw notFound(`session on the computer '${computerId}'`, id)
   }
-  const read = (session: Session): object => answerOf(session, sessions, now())
+  const read = (session: Session): object => servedAs(session, sessions, now())
 
   app.get(api, (context) => {
     const { id } = context.req.param()
@@ -139,7 +139,7 @@ function settingsOf(index: number, createdAt: number): Readonly<Record<string, u
   }
 }
 
-function answerOf(session: Session, all: All, now: number): object {
+function servedAs(session: Session, all: All, now: number): object {
   const status = statusOf(session, now)
   const ofChildren = Object.fromEntries(
     childrenOf(session, all).map((child) => [child.id, inclusiveUsage(child, all)]),

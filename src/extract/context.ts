@@ -5,8 +5,8 @@ import {
   contradiction,
   ContradictionError,
   fieldOf,
-  type AnswerMetadata,
-  type AnswerOrigin,
+  type ResponseMetadata,
+  type ResponseOrigin,
   type ApiClient,
   type ServedRow,
   ApiError,
@@ -36,29 +36,29 @@ export interface FetchContext extends LandingContext {
   readonly breaker: Breaker
   readonly windowSizes: WindowSizes
   /**
-   * The organisation's id as given by the first answer, or by that of an earlier run if this one
+   * The organisation's id as given by the first response, or by that of an earlier run if this one
    * gave none; null if none ever did.
    */
   readonly servedAs: string | null
 }
 
-/** An answer for another organisation: a proxy's cache, a wrong route or a changed key. */
-export class ForeignAnswerError extends ContradictionError {}
+/** A response for another organisation: a proxy's cache, a wrong route or a changed key. */
+export class ForeignResponseError extends ContradictionError {}
 
 /**
- * Returns the answer, unless it names another organisation than `servedAs`.
+ * Returns the response, unless it names another organisation than `servedAs`.
  *
- * @throws ForeignAnswerError
+ * @throws ForeignResponseError
  */
-export function requireOrganisation<T extends AnswerMetadata>(
+export function requireOrganisation<T extends ResponseMetadata>(
   { servedAs }: FetchContext,
-  answer: T,
+  response: T,
 ): T {
-  const { orgId, request, requestId } = answer
-  if (orgId === null || servedAs === null || orgId === servedAs) return answer
+  const { orgId, request, requestId } = response
+  if (orgId === null || servedAs === null || orgId === servedAs) return response
   const other = JSON.stringify(orgId.slice(0, 40))
-  throw new ForeignAnswerError(
-    `GET ${request}: the answer belongs to the organisation ${other}, not to ${JSON.stringify(servedAs)}`,
+  throw new ForeignResponseError(
+    `GET ${request}: the response belongs to the organisation ${other}, not to ${JSON.stringify(servedAs)}`,
     requestId,
   )
 }
@@ -68,15 +68,15 @@ export function platformNow({ world, skewMs }: LandingContext): number {
   return world.now() + skewMs
 }
 
-/** Where the rows of an answer come from. */
-export function originOf(context: LandingContext, answer: AnswerOrigin, page = 1): PageOrigin {
-  const { request, requestId } = answer
+/** Where the rows of a response come from. */
+export function originOf(context: LandingContext, response: ResponseOrigin, page = 1): PageOrigin {
+  const { request, requestId } = response
   return { page, fetchedAt: platformNow(context), request, requestId, runId: context.runId }
 }
 
 /** @throws ContradictionError when the row has no day, or one that was not asked for. */
 export function dayOfRow(
-  answer: AnswerOrigin,
+  response: ResponseOrigin,
   row: ServedRow,
   ordinal: number,
   range: DayRange,
@@ -87,7 +87,7 @@ export function dayOfRow(
   if (isDay(day) && isWithin(day, range)) return day
   // names the row and the problem, never its content: rows contain personal data
   const problem = isDay(day) ? `${day}, which was not requested` : `${kindOf(date)}, not a day`
-  throw contradiction(answer, `row ${ordinal}: 'date' is ${problem}`)
+  throw contradiction(response, `row ${ordinal}: 'date' is ${problem}`)
 }
 
 export function isWithin(day: Day, { first, last }: DayRange): boolean {
@@ -108,19 +108,19 @@ export function abortsRun(error: unknown): boolean {
 }
 
 /**
- * True for an answer that forbids this resource, although the credential is valid: other
+ * True for a response that forbids this resource, although the credential is valid: other
  * resources may be allowed.
  */
 export function isForbidden(error: unknown): error is RefusedError {
   return error instanceof RefusedError && error.status === 403
 }
 
-/** Whether an error is an answer to this request, so that other resources may still be served. */
+/** Whether an error is a response to this request, so that other resources may still be served. */
 export function isOfResource(error: unknown): boolean {
   return isForbidden(error) || !(abortsRun(error) || error instanceof TransportError)
 }
 
-/** Whether an answer says that the resource is forbidden (403) or does not exist (404). */
+/** Whether a response says that the resource is forbidden (403) or does not exist (404). */
 export function isNotGranted(error: unknown): boolean {
   return isForbidden(error) || (error instanceof ApiError && error.status === 404)
 }

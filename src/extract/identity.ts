@@ -1,11 +1,11 @@
 import { addDays, dayOf, HISTORY_START, type Day, type DayRange, startOf } from '../lib/days.ts'
 import { isPlausibleOrgId, type KnownOrganisation } from '../lake/organisations.ts'
 import { UsageError } from '../lib/errors.ts'
-import { ApiError, type AnalyticsAnswer, type ApiClient } from '../client/index.ts'
+import { ApiError, type AnalyticsResponse, type ApiClient } from '../client/index.ts'
 import { warner, type World } from '../lib/world.ts'
 import { isOfResource } from './context.ts'
 
-/** What the first answer of a run tells about the organisation and the clock. */
+/** What the first response of a run tells about the organisation and the clock. */
 export interface Identity extends PlatformClock {
   /** Null when the platform did not name the organisation. */
   readonly orgId: string | null
@@ -24,28 +24,28 @@ export async function identifyOrganisation(
   world: World,
   known: KnownOrganisation | undefined,
 ): Promise<Identity> {
-  const { orgId, serverTime } = await firstAnswer(client, world, known !== undefined)
+  const { orgId, serverTime } = await firstResponse(client, world, known !== undefined)
   if (orgId !== null && !isPlausibleOrgId(orgId)) throw implausible(orgId)
   return { orgId, ...platformClock(serverTime, world.now(), known?.lastDay) }
 }
 
-/** Tried in order while the answer is an error: the next one may be served. */
+/** Tried in order while the response is an error: the next one may be served. */
 const FIRST_ENDPOINTS = ['activity', 'tokens', 'tools'] as const
 
 /** @throws the first error where every one of a few endpoints answers with one. */
-async function firstAnswer(
+async function firstResponse(
   client: ApiClient,
   world: World,
   isKnown: boolean,
-): Promise<AnalyticsAnswer> {
+): Promise<AnalyticsResponse> {
   let first: unknown
   for (const endpoint of FIRST_ENDPOINTS) {
-    const ask = (day: Day): Promise<AnalyticsAnswer> =>
+    const ask = (day: Day): Promise<AnalyticsResponse> =>
       client.ask(endpoint, { range: { first: day, last: day } })
     try {
       return await ask(HISTORY_START).catch((error: unknown) => {
         // The platform may drop its first days some day. Then a recent day is requested: without an
-        // answer, the owner of this credential stays unknown.
+        // response, the owner of this credential stays unknown.
         if (!(error instanceof ApiError) || error.status !== 400) throw error
         return ask(addDays(dayOf(world.now()), -2))
       })

@@ -70,9 +70,9 @@ interface OrganisationOptions {
   readonly owners: Owners
 }
 
-/** Called while the run waits for answers, so that other work can be done meanwhile. */
+/** Called while the run waits for responses, so that other work can be done meanwhile. */
 export interface SyncListeners {
-  /** The run waits for its first answers. */
+  /** The run waits for its first responses. */
   readonly onFirstWait?: (orgId: string) => void
   /** All missing days of a month, `YYYY-MM`, have landed or failed; other requests continue. */
   readonly onMonthComplete?: (orgId: string, month: string, ledger: Ledger) => void

@@ -170,7 +170,7 @@ export function keepOutOfGit(dataFolder: string): void {
 
 /**
  * The path of a temporary file for a day that is being fetched and landed: its page buffer, the
- * row buffer of an answer (by the first day of its range), or rows as lines.
+ * row buffer of a response (by the first day of its range), or rows as lines.
  */
 export function bufferPath(
   { dataFolder, orgId }: { readonly dataFolder: string; readonly orgId: string },

@@ -45,7 +45,7 @@ interface AnalyticsEntry extends Items {
   readonly endpoint?: string
   readonly groupBy?: 'model' | 'tool_name' | 'client'
   /**
-   * `days`, where absent: one answer covers a range of days. `users`: pages of rows of users,
+   * `days`, where absent: one response covers a range of days. `users`: pages of rows of users,
    * one day at a time, because a window of several days makes a page ambiguous.
    */
   readonly grain?: 'days' | 'users'

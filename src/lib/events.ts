@@ -28,7 +28,7 @@ interface Events {
     /** The number of other organisations with the same hosts, if there are too many to name each. */
     readonly others?: number
   }
-  /** The first answer of an organisation: its id and the day by its clock. */
+  /** The first response of an organisation: its id and the day by its clock. */
   'organisation.identified': {
     readonly orgId: string
     readonly today: string

@@ -51,7 +51,7 @@ export function warner({ emit }: Pick<World, 'emit'>, about?: WarningSubject): W
  */
 export interface World {
   /**
-   * Sends one request; rejects when no answer came, as reading the body does when it breaks off.
+   * Sends one request; rejects when no response came, as reading the body does when it breaks off.
    * Never retries, never redirects. The caller reads the body, or the connection stays open.
    */
   readonly fetch: (request: HttpRequest) => Promise<HttpResponse>

@@ -55,7 +55,7 @@ export async function deliver(
   }
 }
 
-const MAX_ANSWER_BYTES = 1024 * 1024
+const MAX_RESPONSE_BYTES = 1024 * 1024
 
 /** Statuses that may pass: RFC 9110, and 429 of RFC 6585. */
 const PASSING: ReadonlySet<number> = new Set([408, 421, 423, 425, 429])
@@ -106,7 +106,7 @@ async function post(
     return refused(`${variable} is not an https URL (plain http is accepted for this machine only)`)
   }
   try {
-    const answer = await world.fetch({
+    const response = await world.fetch({
       method: 'POST',
       url,
       headers: {
@@ -118,15 +118,15 @@ async function post(
       },
       body,
       timeoutMs,
-      maxBytes: MAX_ANSWER_BYTES,
+      maxBytes: MAX_RESPONSE_BYTES,
       signal: world.hangUp,
     })
-    const { status } = answer
-    await wholeBody(answer.body)
+    const { status } = response
+    await wholeBody(response.body)
     if (status >= 200 && status < 300) return DELIVERED
     const reason = `answered with ${status}`
     if (status < 500 && !PASSING.has(status)) return refused(reason)
-    return later(reason, retryAfterMs(answer.headers, world.now()))
+    return later(reason, retryAfterMs(response.headers, world.now()))
   } catch (error) {
     // Any part of the address may be secret.
     const { pathname, search } = new URL(url)

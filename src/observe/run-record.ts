@@ -125,7 +125,7 @@ export async function writeRunRecord(folder: string, record: RunRecord): Promise
 
 /**
  * The results of `select` for every run record of the folder, oldest first; none if it does not
- * exist. Only one record at a time is in memory, because that of a night without answers names
+ * exist. Only one record at a time is in memory, because that of a night without responses names
  * every day of a fleet. Leaves out files that are not run records, with a warning.
  */
 export async function readRunRecords<T>(

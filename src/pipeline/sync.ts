@@ -58,7 +58,7 @@ export async function sync(context: RunContext, selection: SyncSelection): Promi
 }
 
 /**
- * Calls `whileWaiting` when the run begins to wait for answers. The outcome does not say whether a
+ * Calls `whileWaiting` when the run begins to wait for responses. The outcome does not say whether a
  * signal stopped the run: the caller adds that with `deferredIfStopped`.
  */
 export async function landAndNormalize(

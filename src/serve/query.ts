@@ -177,7 +177,7 @@ export function analysesTable(): Table<string> {
   return { columns: ['name', 'question'], types: ['VARCHAR', 'VARCHAR'], rows }
 }
 
-/** The question is the first line of its comment; the notes say what is counted and how, and when the answer is empty. */
+/** The question is the first line of its comment; the notes say what is counted and how, and when the result is empty. */
 function analysisIn(name: string) {
   const sql = statement(`analyses/${name}`)
   const comment = /^(?:-- .*\n)+/.exec(sql)?.[0] ?? ''

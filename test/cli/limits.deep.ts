@@ -9,7 +9,7 @@ import { standIn } from '../support/stand-in.ts'
 const NOW = Date.parse('2026-02-03T05:00:00Z')
 const SYNC = ['sync', '--only', 'users', '--log', 'none']
 
-/** A stand-in platform whose answers have these headers, and a data folder. */
+/** A stand-in platform whose responses have these headers, and a data folder. */
 async function stage(answered: (number: number) => Response | Record<string, string>) {
   const intercept: EmulatorOptions['intercept'] = async ({ number, answer }) => {
     const given = answered(number)

@@ -44,7 +44,7 @@ it('docs/output.md shows what the commands print: `npm run docs:output` writes i
         'at most 40 GB, half of the free space',
       )
       .replace(/and \d+ more\./, 'and 600 more.')
-      .replace(/\b\d+ base files\b/g, '30 base files') // some are written twice, as answers arrive
+      .replace(/\b\d+ base files\b/g, '30 base files') // some are written twice, as responses arrive
     return `${text.trimEnd()}\n\n→ exit code ${code}`
   }
   const run = (...args: string[]): Promise<Outcome> =>

@@ -27,7 +27,7 @@ it('law 13: a run does not follow a clock that is set back, so that no wait gets
   expect(Math.abs(world.now() - before)).toBeLessThan(60_000)
 })
 
-it('an answer has all the time of its request', async () => {
+it('a response has all the time of its request', async () => {
   const { url } = await testServer(() => undefined)
   const http = createHttp()
   onTestFinished(() => http.close())

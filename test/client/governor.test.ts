@@ -73,7 +73,7 @@ describe('the governor', () => {
     expect((sent.at(-1)?.at ?? 0) - (sent[0]?.at ?? 0)).toBeLessThan(8_000)
   })
 
-  it('remembers no limit that allows nothing, where every answer says that nothing is left', async () => {
+  it('remembers no limit that allows nothing, where every response says that nothing is left', async () => {
     const time = new VirtualTime(
       () => ({ status: 200, headers: { 'x-ratelimit-remaining': '0' } }),
       {

@@ -84,7 +84,7 @@ describe('a response that is not as documented', () => {
     const { client, world } = await onServer((_, response) => void response.end(text))
     const failure = await failureOf(call(client))
     expect(wordsOf(failure)).not.toContain(SECRET)
-    expect(wordsOf(failure)).toContain('no answer as documented')
+    expect(wordsOf(failure)).toContain('no response as documented')
     expect(JSON.stringify(world.events)).not.toContain(SECRET)
   })
 
@@ -99,7 +99,7 @@ describe('a response that is not as documented', () => {
   it('metrics that are not an array are refused in words', async () => {
     const { client } = await onServer(serving({ samples: [] }))
     const failure = await failureOf(client.computers.metrics('c'))
-    expect(failure.message).toMatch(/: the answer is not an array$/)
+    expect(failure.message).toMatch(/: the response is not an array$/)
   })
 
   it.each([
@@ -138,7 +138,7 @@ describe('a response that is not as documented', () => {
     const { client } = await onServer(serving(key === '' ? items : { [key]: items, meta: {} }))
     const failure = await failureOf(call(client))
     expect(failure).toBeInstanceOf(BodyError)
-    expect(failure.message).toMatch(/^GET \/api\S+: item 2 of the answer is .+, not an object$/)
+    expect(failure.message).toMatch(/^GET \/api\S+: item 2 of the response is .+, not an object$/)
   })
 
   it('the text of items that are not objects is passed on', async () => {

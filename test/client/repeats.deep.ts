@@ -126,7 +126,7 @@ describe('a PUT, which is idempotent', () => {
       expect(requests).toHaveLength(2)
     })
 
-    it('has an unknown outcome when an attempt without an answer is followed by rate refusals only', async () => {
+    it('has an unknown outcome when an attempt without a response is followed by rate refusals only', async () => {
       const { client } = await onServer((request, response, count) => {
         if (count === 1) request.socket.destroy()
         else sendJson(response, 429, {}, { 'retry-after': '1' })

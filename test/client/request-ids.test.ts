@@ -30,7 +30,7 @@ const FAILURES: readonly [string, unknown, Handler, (client: ApiClient) => Promi
     ({ computers }) => computers.list(),
   ],
   [
-    'an answer that is cut off',
+    'a response that is cut off',
     TransportError,
     (_, response) => {
       response.writeHead(200, { ...ID, 'content-length': '500' }).write('{"computers":[')

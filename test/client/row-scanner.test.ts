@@ -74,5 +74,5 @@ it('a row is passed on as soon as it is complete', () => {
 it('an error names the position of the wrong character', () => {
   const scanner = new RowScanner({ key: 'data' })
   scanner.write('{"data":[1')
-  expect(() => scanner.write('  2')).toThrow(`unexpected "2" at character 12 of the answer`)
+  expect(() => scanner.write('  2')).toThrow(`unexpected "2" at character 12 of the response`)
 })

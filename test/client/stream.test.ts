@@ -4,7 +4,7 @@ import {
   BodyError,
   BodyTooLargeError,
   TransportError,
-  type AnswerOrigin,
+  type ResponseOrigin,
   type ServedRow,
 } from '../../src/client/index.ts'
 import { parseDay } from '../../src/lib/days.ts'
@@ -18,10 +18,10 @@ const BODY = `{"data":[${ROWS.join(' , ')}],"meta":${JSON.stringify(META)}}`
 
 /** Records the rows that it is given, and where a response began. */
 function taker(onRow: (row: ServedRow) => void = () => undefined) {
-  const taken: (string | AnswerOrigin)[] = []
+  const taken: (string | ResponseOrigin)[] = []
   return {
     taken,
-    begin: (origin: AnswerOrigin) => void taken.push(origin),
+    begin: (origin: ResponseOrigin) => void taken.push(origin),
     isWanted: (text: string) => !text.includes('unwanted'),
     row: (row: ServedRow) => {
       taken.push(row.text)
@@ -86,7 +86,7 @@ it.each([
   ['cut off between two rows', BODY.slice(0, BODY.indexOf(' , ')), /ends early/],
   ['of another range', BODY.replace('2026-03-02"}', '2026-03-03"}'), /'meta.end_date'/],
   ['with a row that is not JSON', BODY.replace('1.0', '1.'), /not valid JSON/],
-  ['cut off in a character', Buffer.from(`${BODY}é`).subarray(0, -1), /no analytics answer/],
+  ['cut off in a character', Buffer.from(`${BODY}é`).subarray(0, -1), /no analytics response/],
   ['that is not JSON', '<h1>Hello</h1>', /unexpected "<" at character 0/],
   ['that is empty', '', /ends early, after 0/],
 ])('a response %s is refused after six attempts', async (_, body, reason) => {

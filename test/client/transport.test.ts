@@ -140,7 +140,7 @@ describe('the client', () => {
     const cause = new Error(`the proxy refused Bearer ${KEY}`)
     const failing = {
       ...world,
-      fetch: () => Promise.reject(new TransportError(`no answer to ${KEY}`, false, { cause })),
+      fetch: () => Promise.reject(new TransportError(`no response to ${KEY}`, false, { cause })),
     }
     const transport = new Transport(
       { credential: KEY, rate: 100, concurrency: 1, deadline: Infinity },
@@ -175,7 +175,7 @@ describe('the client', () => {
     })
     const range = { first: '2026-03-01' as Day, last: '2026-03-02' as Day }
     const failure = client.ask('tools', { range, isDivisible: true })
-    await expect(failure).rejects.toThrow(/504|no complete answer/)
+    await expect(failure).rejects.toThrow(/504|no complete response/)
     expect(requests).toHaveLength(1)
   })
 

@@ -211,12 +211,12 @@ describe('doctor', () => {
         now: () => world.now() + late,
         fetch: ({ timeoutMs }) => {
           late += timeoutMs
-          return Promise.reject(new TransportError('no answer', true))
+          return Promise.reject(new TransportError('no response', true))
         },
       },
     })
     expect(problems(findings)).toEqual(['wrong: address', NO_WAREHOUSE])
-    expect(finding(findings, 'address')?.message).toContain('cannot be reached: no answer')
+    expect(finding(findings, 'address')?.message).toContain('cannot be reached: no response')
     expect(exitCodeOf(findings)).toBe(3)
   })
 

@@ -71,7 +71,7 @@ describe('today at the platform', () => {
   const timeOf = (text: string | null): number | null => (text === null ? null : Date.parse(text))
 })
 
-/** A platform without rows, whose answers carry that `Date`. */
+/** A platform without rows, whose responses carry that `Date`. */
 function platform(date: string | null) {
   return testServer((_, response) => {
     response.sendDate = false

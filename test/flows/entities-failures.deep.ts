@@ -176,7 +176,7 @@ describe('one computer', () => {
     expect(interval?.error).toContain('500')
   })
 
-  it('can have more samples in one answer than a call has room for arguments', async () => {
+  it('can have more samples in one response than a call has room for arguments', async () => {
     const many = Array.from({ length: 150_000 }, (_, at) => ({ timestamp: at }))
     let isFirst = true
     const emulator = await platform({
@@ -200,7 +200,7 @@ describe('one computer', () => {
   })
 })
 
-it('a night lands despite answers of unexpected shapes', async () => {
+it('a night lands despite responses of unexpected shapes', async () => {
   const odd = { id: '', sessionSettings: { childInclusiveTokenUsageBySessionId: 'x' } }
   const emulator = await platform({
     intercept: ({ path }) => {

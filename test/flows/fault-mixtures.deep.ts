@@ -21,7 +21,7 @@ const RESTATED = ['2026-01-14', '2026-01-18', '2026-01-19']
 const SEEDS = Array.from({ length: 5 }, (_, index) => index + 1)
 
 const STOPS: readonly FaultKind[] = ['401', '403', '429 for two hours']
-/** As an answer to the first request they mean a wrong address: see faults.deep.ts. */
+/** As a response to the first request they mean a wrong address: see faults.deep.ts. */
 const ADDRESS: readonly FaultKind[] = ['404', 'a redirect']
 /** Strikes every page of a day, and no other fault strikes that day: half of it would change the rows. */
 const WHOLE_DAY: FaultKind = 'a user who moves to a later page'

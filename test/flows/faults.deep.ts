@@ -21,7 +21,7 @@ const ONLY = ['activity', 'tokens_by_model', 'productivity', 'tools', 'users']
 
 /** They last until the timeout of a request. */
 const SLOW: readonly FaultKind[] = [
-  'no answer at all',
+  'no response at all',
   'a body that stalls',
   'a body that never ends',
   'a slow drip',
@@ -101,7 +101,7 @@ describe('a day lands as served, or is reported as failed,', () => {
   }
 })
 
-describe('a wrong answer that cannot be detected', () => {
+describe('a wrong response that cannot be detected', () => {
   it.each(UNDETECTABLE)('is corrected by the next recheck: %s', async (kind) => {
     const { platform, pass } = await start()
     const { lake } = await truthOf(platform)

@@ -11,7 +11,7 @@ import { standIn } from '../support/stand-in.ts'
 const FIRST_NIGHT = Date.parse('2026-01-22T05:00:00Z')
 const SECOND_NIGHT = FIRST_NIGHT + 86_400_000
 
-/** Texts of the platform's answers, and what it serves in their place. */
+/** Texts of the platform's responses, and what it serves in their place. */
 type Instead = readonly (readonly [served: string | RegExp, instead: string])[]
 
 interface Organisation {
@@ -104,7 +104,7 @@ const NONE: Organisation = { firstDay: '2026-01-14', users: 1, instead: [] }
 
 const dated = z.looseObject({ data: z.array(z.looseObject({ date: z.string() })) })
 
-/** An answer without the rows of earlier days; unchanged where its rows have no date. */
+/** A response without the rows of earlier days; unchanged where its rows have no date. */
 function rowsSince(firstDay: string, text: string): string {
   const answer = dated.safeParse(JSON.parse(text)).data
   if (answer === undefined) return text

@@ -42,7 +42,7 @@ describe('law 13: a hostile body', () => {
     expect({ code, err }).toEqual({ code: 0, err: '' })
   })
 
-  it('in every answer, or in every one but the first, ends the sync with exit code 3', async () => {
+  it('in every response, or in every one but the first, ends the sync with exit code 3', async () => {
     const zstd = write('zstd', Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0, 0, 0, 0]))
     const [first, later] = await Promise.all([
       sync(zstd),

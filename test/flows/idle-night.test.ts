@@ -7,7 +7,7 @@ const USERS = 250
 const PAGES = Math.ceil(USERS / 100)
 const userId = (index: number): string => `user-${String(index).padStart(3, '0')}`
 
-/** So long on the newest days that the rechecks of a night outgrow the memory of one answer. */
+/** So long on the newest days that the rechecks of a night outgrow the memory of one response. */
 const LONG_TEXT = 'x'.repeat(300_000)
 const GREW_ON = addDays(HISTORY_START, 270)
 

@@ -19,7 +19,7 @@ describe('a failed fetch', () => {
     }
   }
 
-  it('fails a whole range after one request when the answer belongs to another organisation', async () => {
+  it('fails a whole range after one request when the response belongs to another organisation', async () => {
     const data = await temporaryFolder()
     const world = testWorld(TODAY)
     const { url, requests } = await testServer((request, response) => {
@@ -34,7 +34,7 @@ describe('a failed fetch', () => {
     for (const resource of ['tools', 'users']) {
       expect(ledger.get(`${resource}/2026-01-15`)).toMatchObject({ status: 'failed', file: null })
       expect(ledger.get(`${resource}/2026-01-15`)?.error).toContain(
-        'the answer belongs to the organisation "other", not to "own"',
+        'the response belongs to the organisation "other", not to "own"',
       )
     }
     expect(requests.filter((request) => request.includes('/tools'))).toHaveLength(1)
@@ -297,7 +297,7 @@ describe('a failed fetch', () => {
   it.each([
     ['a row of another day', '{"user_id":"a","date":"2026-01-13"}'],
     ['a row without a date', '{"user_id":"a"}'],
-  ])('fails a day whose answer has %s', async (_, row) => {
+  ])('fails a day whose response has %s', async (_, row) => {
     const data = await temporaryFolder()
     const { url } = await testServer(
       platform((path, query) =>

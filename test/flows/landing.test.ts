@@ -10,7 +10,7 @@ const TOKENS_DAY = '2026-01-15'
 const TOKENS = `{"date":"${TOKENS_DAY}","n":1e3}`
 
 describe('landing', () => {
-  it('keeps every row of an answer that is larger than the memory buffer, and no temporary file', async () => {
+  it('keeps every row of a response that is larger than the memory buffer, and no temporary file', async () => {
     const data = await temporaryFolder()
     const row = (day: string): string => `{"date":"${day}","n":1.0,"s":"é${day.repeat(90_000)}"}`
     const days = ['2026-01-14', '2026-01-15', '2026-01-16']
@@ -200,7 +200,7 @@ describe('today', () => {
   })
 })
 
-it('an organisation that is named in a later answer keeps its folder, and its id from then on', async () => {
+it('an organisation that is named in a later response keeps its folder, and its id from then on', async () => {
   const data = await temporaryFolder()
   let name: string | null = null
   const { url } = await testServer(

@@ -13,7 +13,7 @@ const KEY = '5e'.repeat(32)
 /** The request for the archives of the branch. */
 const ARCHIVES = '/actions/caches?key=agent-warehouse-archive-&ref=refs%2Fheads%2Fmain'
 
-/** A platform, the API's answer about the repository, and a runner with its secrets. */
+/** A platform, the API's response about the repository, and a runner with its secrets. */
 export async function stage(
   repository: object | null = { private: true, visibility: 'private' },
   caches: object | null = {},

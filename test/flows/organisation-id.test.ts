@@ -24,7 +24,7 @@ describe('the id of an organisation', () => {
     ['a text direction mark', 'a\u202eb'],
     ['half a surrogate pair', 'a\ud800'],
     ['nothing but spaces', '  '],
-  ])('is refused in the first answer when it has %s', async (_, id) => {
+  ])('is refused in the first response when it has %s', async (_, id) => {
     const data = await temporaryFolder()
     const { url, requests } = await platformOf(id)
     const { result } = await syncFrom(url, data, { world: testWorld(TODAY) })

@@ -13,7 +13,7 @@ export interface Asked {
   readonly day: string
   /** The cursor of `/users`; null for the first page. */
   readonly cursor: string | null
-  /** Sends the platform's own answer. */
+  /** Sends the platform's own response. */
   readonly answer: () => void
 }
 

@@ -28,7 +28,7 @@ export async function syncFrom(
     readonly only?: readonly string[]
     readonly plan?: SyncOptions['selection']
     readonly runForMs?: number
-    /** How long one answer may take, milliseconds. */
+    /** How long one response may take, milliseconds. */
     readonly timeoutMs?: number
     /** The entity resources to fetch; none by default. */
     readonly entities?: Partial<EntitySelection>

@@ -25,7 +25,7 @@ async function secondNight(
   options: {
     readonly between?: (data: string) => Promise<void>
     readonly heard?: (event: RunEvent, data: string) => void
-    /** Answers to rechecks of users wait for it. */
+    /** Responses to rechecks of users wait for it. */
     readonly rechecksWaitFor?: Promise<void>
   } = {},
 ): Promise<SecondNight> {
@@ -119,7 +119,7 @@ it('base is written after a damaged raw file was removed from the ledger, and no
   expect(events.filter(isUsersWritten)).toHaveLength(1)
 })
 
-it('base that cannot be written while a run waits for answers is reported, and written afterwards', async () => {
+it('base that cannot be written while a run waits for responses is reported, and written afterwards', async () => {
   const blocked = (data: string): string => join(data, 'state', 'spill', 'base')
   const { exitCode, events } = await secondNight({
     between: async (data) => {

@@ -134,7 +134,7 @@ describe('HTTPS_PROXY', () => {
     expect(seen.heads[0]).toBe(`CONNECT platform.test:443 Basic ${btoa('token:')} `)
   })
 
-  it('fails a request when the proxy closes the connection without an answer', async () => {
+  it('fails a request when the proxy closes the connection without a response', async () => {
     const proxy = createTcpServer((socket) => socket.once('data', () => socket.end()))
     const httpsProxy = `http://127.0.0.1:${await listening(proxy)}`
     const { fetch, close } = createHttp({ httpsProxy, noProxy: '' })

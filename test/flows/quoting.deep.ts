@@ -26,7 +26,7 @@ const row = (date: unknown, fields: object = {}): object => ({
   ...fields,
 })
 
-/** Wrong answers, each of which once led to an error that quoted a row. */
+/** Wrong responses, each of which once led to an error that quoted a row. */
 const WRONG: Readonly<Record<string, (day: string) => { status?: number; body: unknown }>> = {
   'another type in every field': (day) => ({ body: { data: [row(day)] } }),
   'no date': () => ({ body: { data: [row(undefined)] } }),
@@ -80,7 +80,7 @@ async function metaOf(data: string): Promise<string> {
   }
 }
 
-it('law 11: rows of wrong answers are quoted neither on the terminal nor in logs, the ledger or meta', async () => {
+it('law 11: rows of wrong responses are quoted neither on the terminal nor in logs, the ledger or meta', async () => {
   const data = await temporaryFolder()
   const kinds = Object.values(WRONG)
   const { url } = await testServer((request, response) => {

@@ -14,7 +14,7 @@ import { environmentOf, standIn } from '../support/stand-in.ts'
 
 const NOW = Date.parse('2026-01-22T05:00:00Z')
 
-/** A warehouse of eight days, made once, and a platform whose answers the test may change. */
+/** A warehouse of eight days, made once, and a platform whose responses the test may change. */
 async function stage() {
   const platform: { intercept: Intercept } = { intercept: () => undefined }
   const emulator = await standIn({

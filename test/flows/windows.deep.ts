@@ -98,7 +98,7 @@ const from =
   ({ first }) =>
     first < day ? 400 : 200
 
-/** Requests of more than a week have little time, in which they arrive, or no room for their answer. */
+/** Requests of more than a week have little time, in which they arrive, or no room for their response. */
 function shortOf(what: 'time' | 'room'): Pick<World, 'fetch'> {
   const { fetch } = testWorld()
   const limit = what === 'time' ? { timeoutMs: 250 } : { maxBytes: 20 }
@@ -132,7 +132,7 @@ describe('a largest window size', () => {
     expect(await night(1)).toMatchObject({ failed: 0, refused: 0 })
   })
 
-  it('is learned from answers that are too large', async () => {
+  it('is learned from responses that are too large', async () => {
     const { night, windowSize } = await platformWith(upTo(200), shortOf('room'))
     expect(await night(0)).toMatchObject({ landed: 70, failed: 0, requests: 16 })
     expect(await windowSize()).toMatchObject({ maxDays: 7 })

@@ -11,7 +11,7 @@ import { folderOfFile } from '../support/folders.ts'
 /** A decimal as DuckDB writes it. */
 const CREDITS = /^-?\d+\.\d{6}$/
 
-/** The words with which the comment of a ready-made question says that it may have no answer. */
+/** The words with which the comment of a ready-made question says that it may have no rows. */
 const MAY_BE_EMPTY = /\bThe result is empty if /
 
 /** One line per row, sorted: counts as text, doubles to 12 digits. */

@@ -16,8 +16,8 @@ export async function landGolden(
 }
 
 /**
- * Writes the answers of one night: each line between the first and the last is a row, as served.
- * An answer without days belongs to that night.
+ * Writes the responses of one night: each line between the first and the last is a row, as served.
+ * A response without days belongs to that night.
  */
 async function write(lake: Lake, folder: string, fetched: string): Promise<Interval[]> {
   const intervals: Interval[] = []

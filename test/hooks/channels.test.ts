@@ -49,7 +49,7 @@ interface Received {
   readonly body: string
 }
 
-/** A receiver of webhooks with a given answer. */
+/** A receiver of webhooks with a given response. */
 async function receiver(
   answer: { status?: number; headers?: Record<string, string> } = {},
 ): Promise<{ url: string; received: Received[] }> {
@@ -125,7 +125,7 @@ describe('a delivery over HTTP', () => {
     },
   )
 
-  it('is tried again later without an answer, and the reason has no part of the address', async () => {
+  it('is tried again later without a response, and the reason has no part of the address', async () => {
     const { url } = await testServer(() => undefined)
     const secret = `${url}/services/s3cr3t?token=t0k3n`
     const silent = await attempt(CHAT, { CHAT_URL: secret }, ITEM, 200)

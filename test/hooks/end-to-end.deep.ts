@@ -152,7 +152,7 @@ describe('hooks test', () => {
     [404, 1, /^$/, /'team' \(team-chat\) was not delivered: answered with 404/],
     [500, 1, /^$/, /was not delivered: answered with 500/],
   ])(
-    'reports the result of an answer of %i, and ends with exit code %i',
+    'reports the result of a response of %i, and ends with exit code %i',
     async (status, code, out, err) => {
       const { data, config } = await bench()
       const { url } = await testServer((_, response) => response.writeHead(status).end())

@@ -203,7 +203,7 @@ describe('the sender', () => {
     expect(ids).toHaveLength(5)
   })
 
-  it('accepts events that arrive while it waits for an answer', async () => {
+  it('accepts events that arrive while it waits for a response', async () => {
     const meanwhile: (() => Promise<string>)[] = []
     const ids: string[] = []
     const { url } = await testServer(

@@ -19,7 +19,7 @@ export interface SmtpServer {
 
 export interface SmtpBehaviour {
   readonly auth?: { readonly user: string; readonly password: string }
-  /** The answer to the n-th command of this name, in place of the usual one. */
+  /** The response to the n-th command of this name, in place of the usual one. */
   readonly answer?: (command: string, count: number) => string | undefined
   /** Never answers. */
   readonly isSilent?: boolean

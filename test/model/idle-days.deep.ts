@@ -6,7 +6,7 @@ import { buildLake } from './lake-build.ts'
 it.each([
   ['2026-02-09T03:30:00Z', 'pass'],
   ['2026-02-10T16:00:00Z', 'warn'],
-])('law 5: at %s, after two answers without rows, the freshness is: %s', async (now, status) => {
+])('law 5: at %s, after two responses without rows, the freshness is: %s', async (now, status) => {
   const lake = await Lake.open()
   await lake.land('users', '2026-02-06', '2026-02-07T03:30:00Z', [
     { user_id: 'u', date: '2026-02-06', sessions: 1 },

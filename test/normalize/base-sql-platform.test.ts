@@ -49,7 +49,7 @@ describe('usage limits', () => {
     expect(await rowsOf('usage_limits_users', items, 'user_email')).toEqual([])
   })
 
-  it('of a day that was fetched twice are those of the later answer', async () => {
+  it('of a day that was fetched twice are those of the later response', async () => {
     const items = [
       item({ globalLimit: 1, userLimits: [{ email: 'a', limit: 1 }] }, { ordinal: 0 }),
       item({ globalLimit: 2, userLimits: [] }, { ordinal: 1 }),

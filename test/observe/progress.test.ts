@@ -106,7 +106,7 @@ describe('progress', () => {
     const message = 'odd\nanswer to secret-key-1'
     progress.listener(redactedEvent({ type: 'warning', message }, createRedact(['secret-key-1'])))
     expect(shown()).toEqual([
-      'warning odd answer to [redacted]',
+      'warning odd response to [redacted]',
       'tokens    0/2 days  0 rows',
       'users   0/311 days  0 rows',
     ])

@@ -54,7 +54,7 @@ const CHECKS = [
 
 /** What is not possible with declarations that are too narrow. */
 const PROGRAM = `
-import { parseDay, PlatformClient, type AnswerMetadata, type Learned, type RowHandler } from 'agent-warehouse'
+import { parseDay, PlatformClient, type ResponseMetadata, type Learned, type RowHandler } from 'agent-warehouse'
 
 export async function use(learned?: Learned, startAfter?: string, limit?: number): Promise<void> {
   const client = new PlatformClient({ baseUrl: '', credential: '', learned })
@@ -69,7 +69,7 @@ export async function use(learned?: Learned, startAfter?: string, limit?: number
     isWanted: (text) => text !== '',
     row: ({ text }) => texts.push(text),
   }
-  const answer: AnswerMetadata = await client.stream('tokens', { range }, handler)
+  const answer: ResponseMetadata = await client.stream('tokens', { range }, handler)
 
   const [day] = await client.tools({ startDate: '2026-03-18', endDate: '2026-03-19' })
   const share: number | undefined = day?.tool_autonomy_level_ratio?.auto_high

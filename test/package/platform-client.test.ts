@@ -153,7 +153,7 @@ describe('the client that the package exports', () => {
     const failure = await failureOf(client.computers.restart('c'))
     expect(failure).toBeInstanceOf(UnknownOutcomeError)
     expect(failure.message).toBe(
-      'POST /api/v0/computers/c/restart: stopped without an answer: enough',
+      'POST /api/v0/computers/c/restart: stopped without a response: enough',
     )
     expect(failure).toMatchObject({
       cause: reason,
@@ -230,7 +230,7 @@ describe('the client that the package exports', () => {
     await closed
   })
 
-  it.each([Infinity, 3e9])('gives an answer time if timeoutMs is %d', async (timeoutMs) => {
+  it.each([Infinity, 3e9])('gives a response time if timeoutMs is %d', async (timeoutMs) => {
     const { url } = await testServer((_, response) => {
       setTimeout(() => {
         sendJson(response, 200, { computers: [] })

@@ -9,7 +9,7 @@ import { contentAt, nightOf, rowsOf } from './platform.ts'
 
 const BOUNDS = { firstNight: 3, lastNight: 11, runs: 6, resources: 3, restatements: 10 }
 
-describe('over any history of answers, failures and restatements', () => {
+describe('over any history of responses, failures and restatements', () => {
   it('laws 2 and 5 and 8: answered days leave the plan, every day has the state that was served, and each change is a version', async () => {
     await fc.assert(
       fc.asyncProperty(histories(BOUNDS), (history) =>

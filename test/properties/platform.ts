@@ -36,7 +36,7 @@ type Place = 'first page' | 'second page'
 
 /** The faults of a night. */
 export interface Faults {
-  /** No answer to anything. */
+  /** No response to anything. */
   readonly isDown: boolean
   /** Requests after which the credential is told to wait for hours; null: never. */
   readonly patience: number | null
@@ -78,7 +78,7 @@ export interface Model {
   readonly nights: ReadonlyMap<number, Faults>
 }
 
-/** Its name in the configuration, so that a first answer without it makes no other one. */
+/** Its name in the configuration, so that a first response without it makes no other one. */
 export const ORGANISATION = 'default'
 
 const HOUR = 3_600_000
@@ -248,7 +248,7 @@ function tooWide(
   refusal: NonNullable<Faults['widest']>['refusal'],
   now: number,
 ): HttpResponse {
-  if (refusal === 'timeout') throw new TransportError(`${url}: no complete answer`, true)
+  if (refusal === 'timeout') throw new TransportError(`${url}: no complete response`, true)
   if (refusal === 'size') throw new BodyTooLargeError(url, 1)
   return problem(Number(refusal), now)
 }

@@ -19,7 +19,7 @@ export interface Ask {
   readonly nth: number
 }
 
-/** The platform's own answer, whole. */
+/** The platform's own response, whole. */
 export interface Served {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -30,20 +30,20 @@ export interface Served {
 interface Exchange {
   readonly ask: Ask
   readonly response: ServerResponse
-  /** The platform's own answer to this request, or to another. */
+  /** The platform's own response to this request, or to another. */
   readonly served: (url?: string) => Promise<Served>
   /** Milliseconds since the epoch, by the platform's clock. */
   readonly now: number
 }
 
-/** A wrong answer of a platform, or of a proxy in front of it. */
+/** A wrong response of a platform, or of a proxy in front of it. */
 export interface Fault {
   /** The requests that it can strike; by default any. */
   readonly where?: (ask: Ask) => boolean
   readonly answer: (exchange: Exchange) => void | Promise<void>
 }
 
-/** Sends an answer whole. */
+/** Sends a response whole. */
 export function send(response: ServerResponse, { status, headers, body }: Served): void {
   response.writeHead(status, { ...headers, 'content-length': body.byteLength })
   response.end(body)
@@ -68,7 +68,7 @@ const problem = (
   },
 })
 
-/** Acts on the connection once the first half of the platform's answer was sent. */
+/** Acts on the connection once the first half of the platform's response was sent. */
 const midway = (
   headers: (body: Buffer) => Record<string, number>,
   then: (response: ServerResponse, rest: Buffer) => void | Promise<void>,
@@ -196,7 +196,7 @@ export const FAULTS = {
   'JSON cut off, its length honoured': {
     answer: changed((body) => Buffer.from(body).subarray(0, Math.floor(body.length / 2))),
   },
-  'no answer at all': { answer: () => undefined },
+  'no response at all': { answer: () => undefined },
   'a body that stalls': midway(whole, () => undefined),
   'a body that never ends': midway(chunked, (response) =>
     writeOn(response, Buffer.alloc(4096, ' '), 5),
@@ -209,7 +209,7 @@ export const FAULTS = {
     }
     response.end()
   }),
-  'an answer that is not HTTP': {
+  'a response that is not HTTP': {
     answer: ({ response }) => {
       response.socket?.end('220 mail.example ESMTP\r\n')
     },
@@ -277,7 +277,7 @@ export const FAULTS = {
   },
   'an array as the answer': { answer: changed((body) => `[${opened(body).rows.join(',')}]`) },
   'null as the answer': { answer: changed(() => 'null') },
-  'two answers in one': { answer: changed((body) => body + body) },
+  'two responses in one': { answer: changed((body) => body + body) },
   'a row that is a number': rowsAre((rows) => [...rows, '17']),
   'a row that is null': rowsAre((rows) => ['null', ...rows]),
   'a row that is a list': rowsAre((rows) => [...rows, '[]']),
@@ -302,7 +302,7 @@ export const FAULTS = {
       send(response, await served(asking(ask.url, { startDate: ask.last })))
     },
   },
-  'the answer of another day': {
+  'the response of another day': {
     answer: async ({ ask, served, response }) => {
       const day = ask.first === EMPTY_DAY ? '2026-01-15' : EMPTY_DAY
       send(response, await served(asking(ask.url, { startDate: day, endDate: day, cursor: null })))
@@ -366,7 +366,7 @@ export type FaultKind = keyof typeof FAULTS
 /** A day on which the stand-in organisation has no rows at all. */
 const EMPTY_DAY = '2026-01-19'
 
-/** Wrong answers that cannot be detected: only the next recheck finds them. */
+/** Wrong responses that cannot be detected: only the next recheck finds them. */
 export const UNDETECTABLE = [
   'no has_more before the last page',
   'a user who is on no page',
@@ -374,5 +374,5 @@ export const UNDETECTABLE = [
 
 const isDetectable = (kind: FaultKind): boolean => !UNDETECTABLE.some((each) => each === kind)
 
-/** Every fault that can be detected from the answer, or from its absence. */
+/** Every fault that can be detected from the response, or from its absence. */
 export const KINDS: readonly FaultKind[] = (Object.keys(FAULTS) as FaultKind[]).filter(isDetectable)

@@ -40,7 +40,7 @@ interface FaultyPlatformOptions {
   readonly pageSize?: number
 }
 
-/** The stand-in platform behind a server that can damage answers of analytics as networks and proxies do. */
+/** The stand-in platform behind a server that can damage responses of analytics as networks and proxies do. */
 export async function startFaultyPlatform(options: FaultyPlatformOptions): Promise<FaultyPlatform> {
   const { now, users = 12, seed = 1, pageSize = 3 } = options
   const emulator = await standIn({ now, users, seed })
@@ -141,7 +141,7 @@ async function forward(
   return { status: answer.status, headers, body: Buffer.from(await answer.arrayBuffer()) }
 }
 
-/** The answer with one changed count in every row of the days. */
+/** The response with one changed count in every row of the days. */
 function withRestated(body: Buffer, days: readonly string[]): Buffer {
   if (days.length === 0 || !body.includes('"data"')) return body
   const { rows } = sliceEnvelope(body.toString('utf8'))

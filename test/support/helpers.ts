@@ -75,7 +75,7 @@ export async function listening(server: Server, atEnd: AtEnd = onTestFinished): 
 
 export type Handler = (request: IncomingMessage, response: ServerResponse, count: number) => void
 
-/** A real server on loopback whose answers the test writes; counts the requests. */
+/** A real server on loopback whose responses the test writes; counts the requests. */
 export async function testServer(
   handler: Handler,
   atEnd: AtEnd = onTestFinished,
@@ -89,7 +89,7 @@ export async function testServer(
 }
 
 /**
- * The two hosts of a platform whose answers the test writes. Each answers 404 to a path
+ * The two hosts of a platform whose responses the test writes. Each answers 404 to a path
  * of the other; `requests` holds those of both that the handler answered.
  */
 export async function testPlatform(

@@ -10,7 +10,7 @@ export interface TruthOptions {
 }
 
 /** Everything the platform says about a window of days; rows in the order they were served. */
-export interface PlatformAnswers {
+export interface PlatformResponses {
   readonly orgId: string
   readonly first: string
   readonly last: string
@@ -39,12 +39,12 @@ const USERS_AT_ONCE = 4
 
 /**
  * Asks for everything the five analytics endpoints know about the window.
- * A throttled or failing answer (429, 5xx) is asked for again; a window that is
+ * A throttled or failing response (429, 5xx) is asked for again; a window that is
  * refused as too wide (400, 413) is asked for in halves.
  * @throws Error with path, status and body for any other refusal, and for pages
  * that do not move on.
  */
-export async function fetchEverything(options: TruthOptions): Promise<PlatformAnswers> {
+export async function fetchEverything(options: TruthOptions): Promise<PlatformResponses> {
   const { first, last } = options
   const wide = (path: string, query: Query = {}): Promise<readonly Envelope[]> =>
     askRange(options, path, query, first, last)

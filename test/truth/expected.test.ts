@@ -186,7 +186,7 @@ test('fct_user_model_day has a residual for a user and one for the day', () => {
   ])
 })
 
-test('every mart of the analytics endpoints exists for answers without rows', () => {
+test('every mart of the analytics endpoints exists for responses without rows', () => {
   const marts = expectedMarts(answersOf({}))
   expect(Object.keys(marts)).toEqual([...TABLE_NAMES])
   for (const table of Object.values(marts)) expect(table.rows.size).toBe(0)

@@ -1,4 +1,4 @@
-import type { PlatformAnswers } from './answers.ts'
+import type { PlatformResponses } from './answers.ts'
 import { clientDays, clientOverlapDays, extensionDays, languageDays, orgDays } from './from-days.ts'
 import { modelDays, userModelDays } from './from-tokens.ts'
 import {
@@ -39,10 +39,10 @@ export type TableName = (typeof TABLE_NAMES)[number]
 
 /**
  * What every mart of the analytics endpoints must hold, value by value, for a
- * warehouse that has synced exactly the window of the answers. Made from the
+ * warehouse that has synced exactly the window of the responses. Made from the
  * contract alone; shares no code with the pipeline.
  */
-export function expectedMarts(answers: PlatformAnswers): Record<TableName, ExpectedTable> {
+export function expectedMarts(answers: PlatformResponses): Record<TableName, ExpectedTable> {
   const toolDay = toolDays(answers)
   return {
     fct_org_day: orgDays(answers),

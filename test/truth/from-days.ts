@@ -1,4 +1,4 @@
-import type { PlatformAnswers } from './answers.ts'
+import type { PlatformResponses } from './answers.ts'
 import type { Json, JsonObject } from './exact-json.ts'
 import { amount, byDay, count, double, entries, items, rowsByDay, sorted, text } from './reading.ts'
 import { addUp, anyOf, type ExpectedRow, type ExpectedTable, expectedTable, sum } from './table.ts'
@@ -44,7 +44,7 @@ const ORG_RATIOS = [
 ] as const
 
 /** fct_org_day: a day that any of the four day endpoints knows; what one did not send is NULL. */
-export function orgDays(answers: PlatformAnswers): ExpectedTable {
+export function orgDays(answers: PlatformResponses): ExpectedTable {
   const tokens = byDay(answers.tokens)
   const tools = byDay(answers.tools)
   const activity = byDay(answers.activity)
@@ -64,7 +64,7 @@ export function orgDays(answers: PlatformAnswers): ExpectedTable {
 }
 
 /** fct_client_day. A client sent as null may be left out. */
-export function clientDays(answers: PlatformAnswers): ExpectedTable {
+export function clientDays(answers: PlatformResponses): ExpectedTable {
   const rows = activityDays(answers).flatMap(({ day, clients }) =>
     clients.map(({ client, users }) => ({
       org_id: answers.orgId,
@@ -88,7 +88,7 @@ export function clientDays(answers: PlatformAnswers): ExpectedTable {
  * bounds contradict each other, the API does and they are unknown. Without a breakdown nothing is known, and the
  * row may be left out.
  */
-export function clientOverlapDays(answers: PlatformAnswers): ExpectedTable {
+export function clientOverlapDays(answers: PlatformResponses): ExpectedTable {
   const days = activityDays(answers).map(({ day, header, clients }) => ({
     isKnown: clients.some(({ users }) => users !== null) && header !== undefined,
     row: {
@@ -113,11 +113,11 @@ export function clientOverlapDays(answers: PlatformAnswers): ExpectedTable {
   )
 }
 
-export function languageDays(answers: PlatformAnswers): ExpectedTable {
+export function languageDays(answers: PlatformResponses): ExpectedTable {
   return fileOperations(answers, 'language', 'by_language')
 }
 
-export function extensionDays(answers: PlatformAnswers): ExpectedTable {
+export function extensionDays(answers: PlatformResponses): ExpectedTable {
   return fileOperations(answers, 'extension', 'by_extension')
 }
 
@@ -136,7 +136,7 @@ interface ActivityDay {
 }
 
 /** The clients of each day: the nested numbers, or the grouped rows where a day has none. */
-function activityDays(answers: PlatformAnswers): ActivityDay[] {
+function activityDays(answers: PlatformResponses): ActivityDay[] {
   const headers = byDay(answers.activity)
   const grouped = rowsByDay(answers.activityByClient)
   return sorted([...headers.keys(), ...grouped.keys()]).map((day) => {
@@ -185,7 +185,7 @@ function ceilDivide(dividend: bigint, divisor: bigint): bigint {
 }
 
 function fileOperations(
-  answers: PlatformAnswers,
+  answers: PlatformResponses,
   column: 'language' | 'extension',
   breakdown: 'by_language' | 'by_extension',
 ): ExpectedTable {

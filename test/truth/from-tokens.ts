@@ -1,4 +1,4 @@
-import type { PlatformAnswers } from './answers.ts'
+import type { PlatformResponses } from './answers.ts'
 import type { JsonObject } from './exact-json.ts'
 import { UNATTRIBUTED } from './names.ts'
 import { amount, byDay, items, rowsByDay, sorted, text } from './reading.ts'
@@ -20,7 +20,7 @@ const METRICS = ['billable_tokens', 'input_tokens', 'output_tokens'] as const
  * fct_model_day: the day's `by_model`, or the grouped rows where a day has no
  * `by_model`, and what the day's credits have beyond it as '(unattributed)'.
  */
-export function modelDays(answers: PlatformAnswers): ExpectedTable {
+export function modelDays(answers: PlatformResponses): ExpectedTable {
   const headers = byDay(answers.tokens)
   const grouped = rowsByDay(answers.tokensByModel)
   const rows = sorted([...headers.keys(), ...grouped.keys()]).flatMap((day) =>
@@ -38,7 +38,7 @@ export function modelDays(answers: PlatformAnswers): ExpectedTable {
  * beyond it is the user's '(unattributed)' model, and what the day's credits
  * have beyond all of that is the '(unattributed)' user's.
  */
-export function userModelDays(answers: PlatformAnswers): ExpectedTable {
+export function userModelDays(answers: PlatformResponses): ExpectedTable {
   const rows = [...byDay(answers.tokens)].flatMap(([day, header]) =>
     userModelsOfDay(header).map(({ members, counts }) => ({
       org_id: answers.orgId,

@@ -1,4 +1,4 @@
-import type { PlatformAnswers } from './answers.ts'
+import type { PlatformResponses } from './answers.ts'
 import type { Json, JsonObject } from './exact-json.ts'
 import {
   canonicalServer,
@@ -27,7 +27,7 @@ interface ToolCount {
  * fct_tool_day: the day's `by_tool` (or the grouped rows where a day has none)
  * by cleaned name, and what `tool_calls` has beyond it as '(unattributed)'.
  */
-export function toolDays(answers: PlatformAnswers): ExpectedTable {
+export function toolDays(answers: PlatformResponses): ExpectedTable {
   const headers = byDay(answers.tools)
   const grouped = rowsByDay(answers.toolsByName)
   const known = cleanToolNames(servedToolNames(answers))
@@ -66,7 +66,7 @@ function toolNameOf(row: ExpectedRow): string[] {
 }
 
 /** fct_mcp_server_day: the spellings of one server are one server. */
-export function mcpServerDays(answers: PlatformAnswers): ExpectedTable {
+export function mcpServerDays(answers: PlatformResponses): ExpectedTable {
   return named(answers, 'mcp_server', 'mcp_by_server', (item) => {
     const spelling = text(item.get('server'))
     return spelling === null ? null : canonicalServer(spelling)
@@ -74,7 +74,7 @@ export function mcpServerDays(answers: PlatformAnswers): ExpectedTable {
 }
 
 /** dim_mcp_server: a server's display name is its most used spelling; equals are equally good. */
-export function mcpServers(answers: PlatformAnswers): ExpectedTable {
+export function mcpServers(answers: PlatformResponses): ExpectedTable {
   const served = [...byDay(answers.tools).values()].flatMap((row) =>
     items(row.get('mcp_by_server')),
   )
@@ -100,19 +100,19 @@ export function mcpServers(answers: PlatformAnswers): ExpectedTable {
 }
 
 /** fct_skill_day. What the day's total has beyond the names may be an '(unattributed)' row. */
-export function skillDays(answers: PlatformAnswers): ExpectedTable {
+export function skillDays(answers: PlatformResponses): ExpectedTable {
   const table = named(answers, 'skill_name', 'skills_by_name', nameOf, 'count')
   return withResiduals(answers, table, 'skills_invocations', { skill_name: UNATTRIBUTED })
 }
 
 /** fct_slash_command_day. What the day's total has beyond the names may be an '(unattributed)' row. */
-export function slashCommandDays(answers: PlatformAnswers): ExpectedTable {
+export function slashCommandDays(answers: PlatformResponses): ExpectedTable {
   const table = named(answers, 'command_name', 'slash_commands_by_name', nameOf, 'count')
   return withResiduals(answers, table, 'slash_commands_invocations', { command_name: UNATTRIBUTED })
 }
 
 /** fct_hook_day: a hook without matcher or command has NULL there. The residual as for skills. */
-export function hookDays(answers: PlatformAnswers): ExpectedTable {
+export function hookDays(answers: PlatformResponses): ExpectedTable {
   const rows = [...byDay(answers.tools)].flatMap(([day, row]) => {
     const parts = items(row.get('hooks_by_event')).map((hook) => ({
       members: {
@@ -135,7 +135,7 @@ export function hookDays(answers: PlatformAnswers): ExpectedTable {
  * the row may be there or not, with what the total has beyond its parts.
  */
 function withResiduals(
-  answers: PlatformAnswers,
+  answers: PlatformResponses,
   table: ExpectedTable,
   total: string,
   members: Part['members'],
@@ -162,7 +162,7 @@ function nameOf(item: JsonObject): string | null {
 }
 
 /** fct_autonomy_level_day: `auto_high` is `auto-high` everywhere. A level sent as null may be left out. */
-export function autonomyLevelDays(answers: PlatformAnswers): ExpectedTable {
+export function autonomyLevelDays(answers: PlatformResponses): ExpectedTable {
   const rows = [...byDay(answers.tools)].flatMap(([day, row]) =>
     entries(row.get('tool_autonomy_level_ratio')).map(([level, share]) => ({
       org_id: answers.orgId,
@@ -179,7 +179,7 @@ export function autonomyLevelDays(answers: PlatformAnswers): ExpectedTable {
   )
 }
 
-function servedToolNames(answers: PlatformAnswers): string[] {
+function servedToolNames(answers: PlatformResponses): string[] {
   const nested = [...byDay(answers.tools).values()].flatMap((row) => items(row.get('by_tool')))
   return [
     ...nested.map((item) => text(item.get('tool')) ?? ''),
@@ -200,7 +200,7 @@ function toolCount(name: Json | undefined, invocations: Json | undefined): ToolC
 
 /** Invocations by day and one name, from one of the breakdowns of a /tools row. */
 function named(
-  answers: PlatformAnswers,
+  answers: PlatformResponses,
   column: string,
   breakdown: string,
   nameOf: (item: JsonObject) => string | null,

@@ -1,4 +1,4 @@
-import type { PlatformAnswers } from './answers.ts'
+import type { PlatformResponses } from './answers.ts'
 import type { JsonObject } from './exact-json.ts'
 import { UNATTRIBUTED } from './names.ts'
 import { amount, byDay, double, items, sorted, text, texts } from './reading.ts'
@@ -39,7 +39,7 @@ interface Sighting {
 }
 
 /** fct_user_day: one row per user and day, the later page's where there are two. */
-export function userDays(answers: PlatformAnswers): ExpectedTable {
+export function userDays(answers: PlatformResponses): ExpectedTable {
   const rows = servedUserDays(answers).map(({ userId, day, row }) => ({
     org_id: answers.orgId,
     activity_date: day,
@@ -52,7 +52,7 @@ export function userDays(answers: PlatformAnswers): ExpectedTable {
 }
 
 /** fct_user_language_day: each language of a user's day once. */
-export function userLanguageDays(answers: PlatformAnswers): ExpectedTable {
+export function userLanguageDays(answers: PlatformResponses): ExpectedTable {
   const rows = servedUserDays(answers).flatMap(({ userId, day, row }) =>
     sorted(texts(row.get('languages'))).map((language) => ({
       org_id: answers.orgId,
@@ -69,7 +69,7 @@ export function userLanguageDays(answers: PlatformAnswers): ExpectedTable {
  * the days of their /users rows that count anything; the contract leaves open
  * whether a null e-mail address forgets the one known before.
  */
-export function users(answers: PlatformAnswers): ExpectedTable {
+export function users(answers: PlatformResponses): ExpectedTable {
   const served = servedUserDays(answers)
   const own = groupByUser(served.map(sightingOf))
   const active = groupByUser(served.filter(({ row }) => isActive(row)).map(sightingOf))
@@ -91,7 +91,7 @@ export function users(answers: PlatformAnswers): ExpectedTable {
   ])
 }
 
-function servedUserDays(answers: PlatformAnswers): UserDay[] {
+function servedUserDays(answers: PlatformResponses): UserDay[] {
   const held = new Map<string, UserDay>()
   for (const row of answers.users) {
     const userId = text(row.get('user_id'))
@@ -102,7 +102,7 @@ function servedUserDays(answers: PlatformAnswers): UserDay[] {
   return [...held.values()]
 }
 
-function spendingDays(answers: PlatformAnswers): Sighting[] {
+function spendingDays(answers: PlatformResponses): Sighting[] {
   return [...byDay(answers.tokens)].flatMap(([day, row]) =>
     items(row.get('by_user')).flatMap((item) => {
       const userId = text(item.get('user_id'))

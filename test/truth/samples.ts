@@ -1,12 +1,14 @@
-import type { PlatformAnswers } from './answers.ts'
+import type { PlatformResponses } from './answers.ts'
 import { type JsonObject, parseExact } from './exact-json.ts'
 import type { Expected, ExpectedTable } from './table.ts'
 
 export const DAY = '2026-02-01'
 
-/** Answers of a made-up window; each endpoint's rows as JSON text, none where not given. */
-export function answersOf(rows: Partial<Record<keyof PlatformAnswers, string>>): PlatformAnswers {
-  const read = (name: keyof PlatformAnswers): JsonObject[] => {
+/** Responses of a made-up window; each endpoint's rows as JSON text, none where not given. */
+export function answersOf(
+  rows: Partial<Record<keyof PlatformResponses, string>>,
+): PlatformResponses {
+  const read = (name: keyof PlatformResponses): JsonObject[] => {
     const parsed = parseExact(rows[name] ?? '[]')
     return Array.isArray(parsed)
       ? parsed.filter((row): row is JsonObject => row instanceof Map)

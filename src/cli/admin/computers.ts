@@ -128,9 +128,9 @@ interface Action {
   readonly what: (label: string, computer: unknown) => string
   readonly ask: (client: ApiClient, computerId: string) => Promise<unknown>
   /** The result without secrets: fields for machines. */
-  readonly json: (answer: unknown, platform: Platform) => object
+  readonly json: (response: unknown, platform: Platform) => object
   /** The same in a line for people. */
-  readonly text: (label: string, answer: unknown) => string
+  readonly text: (label: string, response: unknown) => string
   readonly advice?: Advice
 }
 
@@ -141,7 +141,7 @@ const installDependencies = action({
   },
   what: (label) => `install the dependencies of ${label} again`,
   ask: (client, id) => client.computers.installDependencies(id),
-  json: (answer, { clean }) => ({ computer: clean('computers', JSON.stringify(answer)).value }),
+  json: (response, { clean }) => ({ computer: clean('computers', JSON.stringify(response)).value }),
   text: (label) =>
     `The dependencies of ${label} are being installed; to wait until that has ended: agent-warehouse computers wait`,
   advice: {
@@ -153,9 +153,9 @@ const refreshComputer = action({
   examples: { '$0 computers refresh build-farm': 'set up Git credentials and environment again' },
   what: (label) => `set up the credentials and the environment of ${label} again`,
   ask: (client, id) => client.computers.refresh(id),
-  json: (answer) => ({ configured: fieldOf(answer, 'configured') ?? null }),
-  text: (label, answer) =>
-    `${label}: ${textOf(fieldOf(answer, 'configured') ?? null)} integrations were configured`,
+  json: (response) => ({ configured: fieldOf(response, 'configured') ?? null }),
+  text: (label, response) =>
+    `${label}: ${textOf(fieldOf(response, 'configured') ?? null)} integrations were configured`,
 })
 
 const restartComputer = action({
@@ -190,11 +190,11 @@ function action({ examples, what, ask, json, text, advice }: Action) {
       const label = labelOf(computer)
       const request: Ask = (client) => ask(client, id)
       if (!(await mayChange(platform, what(label, computer), [request]))) return ExitCode.complete
-      const answer = await request(platform.client)
+      const response = await request(platform.client)
       const name = fieldOf(computer, 'name') ?? null
       return {
-        json: { computer_id: id, computer_name: name, ...json(answer, platform) },
-        text: sentenceText(text(label, answer)),
+        json: { computer_id: id, computer_name: name, ...json(response, platform) },
+        text: sentenceText(text(label, response)),
       }
     },
   })

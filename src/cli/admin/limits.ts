@@ -17,7 +17,7 @@ import {
   flag,
   optionalArgument,
   text,
-  type Answer,
+  type Output,
   type Entry,
   type Terminal,
 } from '../command.ts'
@@ -139,7 +139,7 @@ function limitsText(limits: unknown, terminal: Terminal): string {
 
 const SHOWN = 5
 
-/** The result for one user. `unknown`: sent, no answer; `not tried`: an earlier one failed. */
+/** The result for one user. `unknown`: sent, no response; `not tried`: an earlier one failed. */
 type Result = 'set' | 'removed' | 'unchanged' | 'failed' | 'unknown' | 'not tried'
 
 /** A wanted limit and the present one. */
@@ -160,7 +160,7 @@ async function setLimits(
   platform: Platform,
   wanted: readonly WantedLimit[],
   isForced: boolean,
-): Promise<Answer | ExitCode> {
+): Promise<Output | ExitCode> {
   const entries = listAt(await presentLimits(platform), 'userLimits')
   const present = new Map(entries.map((entry) => [userOf(entry), creditsOf(entry, 'limit')]))
   const wishes = wanted.map((wish): Wish => {
@@ -179,9 +179,9 @@ async function setLimits(
   }
   const { outcomes, failure } = await sendAll(platform, batches)
   const unchanged = wishes.filter((wish) => !isDue(wish)).map((wish) => outcome(wish, 'unchanged'))
-  const answer = answerOf([...outcomes, ...unchanged], platform.terminal)
-  if (failure === null) return answer
-  platform.print(answer)
+  const output = outputOf([...outcomes, ...unchanged], platform.terminal)
+  if (failure === null) return output
+  platform.print(output)
   const done = outcomes.filter(({ result }) => result === 'set' || result === 'removed')
   if (done.length === 0) throw failure
   throw new HalfDoneError(
@@ -243,17 +243,17 @@ function answered(wish: Wish, result: unknown, hide: (text: string) => string): 
 }
 
 /**
- * What the platform set, in words, if its answer names another limit than the wanted one.
- * `answer`: parsed exactly, because a platform may round a limit beyond 2^53 as JavaScript does.
+ * What the platform set, in words, if its response names another limit than the wanted one.
+ * `response`: parsed exactly, because a platform may round a limit beyond 2^53 as JavaScript does.
  */
-function otherLimit(wanted: Credits, answer: unknown): string | null {
-  const limit = creditsOf(answer, 'limit')
-  const isLimit = limit !== null || fieldOf(answer, 'limit') === null
+function otherLimit(wanted: Credits, response: unknown): string | null {
+  const limit = creditsOf(response, 'limit')
+  const isLimit = limit !== null || fieldOf(response, 'limit') === null
   if (wanted === null || !isLimit || limit === wanted) return null
   return `the platform set ${limitText(limit)}`
 }
 
-/** A request without an answer may have set limits; others set none. */
+/** A request without a response may have set limits; others set none. */
 function afterFailure(failure: unknown): Result {
   if (failure instanceof UnknownOutcomeError) return 'unknown'
   return failure instanceof DeferredError ? 'not tried' : 'failed'
@@ -263,7 +263,7 @@ function outcome(wish: Wish, result: Result, error: string | null = null) {
   return { ...wish, result, error }
 }
 
-function answerOf(outcomes: readonly Outcome[], terminal: Terminal): Answer {
+function outputOf(outcomes: readonly Outcome[], terminal: Terminal): Output {
   const counts: Record<string, number> = {}
   for (const { result } of outcomes) {
     const name = result.replace(' ', '_')

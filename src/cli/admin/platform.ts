@@ -17,7 +17,7 @@ import {
   jsonOption,
   printed,
   text,
-  type Answer,
+  type Output,
   type Command,
   type Examples,
   type Flags,
@@ -58,17 +58,17 @@ export interface Platform {
   readonly hide: (text: string) => string
   /** Reports progress on standard error. */
   readonly report: (text: string) => void
-  /** Prints an answer before the command has ended. */
-  readonly print: (answer: Answer) => void
+  /** Prints output before the command has ended. */
+  readonly print: (output: Output) => void
 }
 
 /** One request that changes something. */
 export type Ask = (client: ApiClient) => Promise<unknown>
 
-/** Hints by the error status of the answer. */
+/** Hints by the error status of the response. */
 export type Advice = Readonly<Record<number, string>>
 
-type Work = (platform: Platform) => Promise<Answer | ExitCode>
+type Work = (platform: Platform) => Promise<Output | ExitCode>
 
 interface PlatformCommand<O extends OptionSet> {
   readonly examples: Examples
@@ -81,7 +81,7 @@ interface PlatformCommand<O extends OptionSet> {
   readonly work: (flags: PlatformFlags & Flags<O>, terminal: Terminal) => Work | Promise<Work>
 }
 
-/** The longest wait for an answer at a terminal. */
+/** The longest wait for a response at a terminal. */
 const PATIENCE_MS = 10 * 60_000
 
 const NOTABLE_MS = 1_000
@@ -106,14 +106,14 @@ export function platformCommand<O extends OptionSet>(command: PlatformCommand<O>
 
 /**
  * @throws UsageError if it is unclear which organisation is meant, and
- *   for answers that reject the request (400, 404, 409, 422).
+ *   for responses that reject the request (400, 404, 409, 422).
  */
 async function withPlatform(
   flags: PlatformFlags,
   terminal: Terminal,
   { advice, patienceMs }: { readonly advice: Advice; readonly patienceMs: number },
   work: Work,
-): Promise<Answer | ExitCode> {
+): Promise<Output | ExitCode> {
   const config = configured(flags, terminal)
   const organisation = chosen(config, flags.organisation)
   const redaction = await redactionOf(config)
@@ -152,8 +152,8 @@ async function withPlatform(
       },
       hide: (text) => redaction.text(redact(text)),
       report,
-      print: (answer) => {
-        terminal.out(printed(answer, flags.json))
+      print: (output) => {
+        terminal.out(printed(output, flags.json))
       },
     })
   } catch (error) {

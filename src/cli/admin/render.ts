@@ -1,7 +1,7 @@
 import { fieldOf } from '../../client/index.ts'
 import { toSecond } from '../../observe/words.ts'
 import { displayWidth, formatTable, linesText, visible } from '../../serve/format.ts'
-import type { Answer, Terminal } from '../command.ts'
+import type { Output, Terminal } from '../command.ts'
 
 /** An item without its secrets: its text, otherwise as served, and its value. */
 export interface Clean {
@@ -51,8 +51,8 @@ export function proseText(text: string): string {
   return linesText(text.split(/\r\n|\n/).map(visible))
 }
 
-/** An answer whose JSON is an array of the items as served. */
-export function served(items: readonly Clean[], text: string): Answer {
+/** Output whose JSON is an array of the items as served. */
+export function served(items: readonly Clean[], text: string): Output {
   const json = items.length === 0 ? '[]' : `[\n${items.map((each) => each.text).join(',\n')}\n]`
   return { json, text }
 }
@@ -82,13 +82,13 @@ export function fieldsOf(value: unknown, ...names: readonly string[]): unknown[]
   return names.map((name) => fieldOf(value, name))
 }
 
-/** A list in an answer; a missing one is empty. */
+/** A list in a response; a missing one is empty. */
 export function listAt(value: unknown, name: string): readonly unknown[] {
   const list = fieldOf(value, name)
   return Array.isArray(list) ? list : []
 }
 
-/** An object in an answer; a missing one has no fields. */
+/** An object in a response; a missing one has no fields. */
 export function objectOf(value: unknown): object {
   return typeof value === 'object' && value !== null ? value : {}
 }

@@ -43,7 +43,7 @@ import {
   jsonOption,
   text,
   textOr,
-  type Answer,
+  type Output,
   type Flags,
   type Entry,
   type Terminal,
@@ -147,7 +147,7 @@ const installCommand = dataCommand({
       await noteCreated(hookFolders(config.dataFolder), file.path, created)
       keepOutOfGit(config.dataFolder)
     }
-    return answerOf(place, change, { command: line, events: changes }, [
+    return outputOf(place, change, { command: line, events: changes }, [
       `command   ${line}`,
       ...Object.entries(changes).map(([event, what]) => `${event.padEnd(14)}${what}`),
       ...missingVariables(config.hooks, terminal.environment).map(({ variable, channel }) => {
@@ -174,7 +174,7 @@ const uninstallCommand = dataCommand({
     if (change.isWritten && created !== null) await noteCreated(folders, file.path, null)
     const none = ['nothing is registered there']
     const lines = removed.map((event) => `${event.padEnd(14)}removed`)
-    return answerOf(place, change, { removed }, removed.length === 0 ? none : lines)
+    return outputOf(place, change, { removed }, removed.length === 0 ? none : lines)
   },
 })
 
@@ -185,12 +185,12 @@ async function apply(file: SettingsFile, text: string, isDryRun: boolean, now: T
   return { isWritten: true, backup: await writeSettings(file, text, now()), diff: [] }
 }
 
-function answerOf(
+function outputOf(
   { file: { path }, why }: Awaited<ReturnType<typeof settingsPlace>>,
   { isWritten, backup, diff }: Awaited<ReturnType<typeof apply>>,
   json: object,
   lines: readonly string[],
-): Answer {
+): Output {
   const end = diff.length > 0 ? 'not changed: --dry-run' : 'not changed'
   const all = [
     `settings  ${path} (${why})`,

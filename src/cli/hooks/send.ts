@@ -17,7 +17,7 @@ import {
   defineCommand,
   flag,
   jsonOption,
-  type Answer,
+  type Output,
   type Flags,
   type Terminal,
 } from '../command.ts'
@@ -53,7 +53,7 @@ export const hooksFlushCommand = defineCommand({
   },
 })
 
-async function flush(flags: FlushFlags, terminal: Terminal): Promise<Answer> {
+async function flush(flags: FlushFlags, terminal: Terminal): Promise<Output> {
   const { dataFolder, hooks: config } = configured(flags, terminal)
   const folders = hookFolders(dataFolder)
   return delivering(terminal, async (delivery) => {

@@ -84,7 +84,7 @@ export interface WantedLimit {
 
 /** The global limit of credits, and the limits of users. */
 export class Limits extends Endpoints {
-  /** All limits, with the answer exactly as served. */
+  /** All limits, with the response exactly as served. */
   fetch(): Promise<Served<UsageLimits>> {
     return fetchItems<UsageLimits>(this.caller, USERS, 'whole')
   }
@@ -103,7 +103,7 @@ export class Limits extends Endpoints {
     return documented((await this.sendGlobal(limit)).value)
   }
 
-  /** `setGlobal`, with the answer exactly as served: a number rounds limits beyond 2^53. */
+  /** `setGlobal`, with the response exactly as served: a number rounds limits beyond 2^53. */
   async sendGlobal(limit: Credits): Promise<ServedRow> {
     checkGlobalLimit(limit)
     return sendServed(this.caller, 'PUT', GLOBAL, `{"limit":${String(limit)}}`)
@@ -111,7 +111,7 @@ export class Limits extends Endpoints {
 
   /**
    * Sets limits of users by e-mail; null removes one. Users whose limit was not set
-   * are in `errors` of the result. A list that the answer lacks is empty: of a user in neither,
+   * are in `errors` of the result. A list that the response lacks is empty: of a user in neither,
    * the outcome is unknown.
    *
    * @throws UsageError for none or more than 100 users, an empty e-mail, or a limit that is no whole number.
@@ -122,7 +122,7 @@ export class Limits extends Endpoints {
     return { ...result, updated: result.updated ?? [], errors: result.errors ?? [] }
   }
 
-  /** `setUsers`, with the answer exactly as served: a number rounds limits beyond 2^53. */
+  /** `setUsers`, with the response exactly as served: a number rounds limits beyond 2^53. */
   async sendUsers(users: readonly WantedLimit[]): Promise<ServedRow> {
     if (users.length < 1 || users.length > MAX_USERS_PER_REQUEST) {
       const bounds = `of 1 to ${MAX_USERS_PER_REQUEST} users`

@@ -23,7 +23,7 @@ export interface OnComputer {
 
 /** Sessions and their messages. The platform lists neither, so the caller needs their ids. */
 export class Sessions extends Endpoints {
-  /** A session, with the answer exactly as served. */
+  /** A session, with the response exactly as served. */
   async fetch(sessionId: string, { computerId }: OnComputer = {}): Promise<Served<Session>> {
     const path = withQuery(pathOf(SESSION, sessionId), { computerId })
     return fetchItems<Session>(this.caller, path, 'whole')
@@ -55,7 +55,7 @@ export class Sessions extends Endpoints {
     return documented((await this.sendUpdate(sessionId, sessionSettings)).value)
   }
 
-  /** `update`, with the answer exactly as served. */
+  /** `update`, with the response exactly as served. */
   async sendUpdate(sessionId: string, sessionSettings: SessionSettingsPatch): Promise<ServedRow> {
     const body = keptText({ sessionSettings })
     return sendServed(this.caller, 'PATCH', pathOf(SESSION, sessionId), body)
@@ -66,7 +66,7 @@ export class Sessions extends Endpoints {
     await send(this.caller, 'POST', pathOf(`${SESSION}/interrupt`, sessionId))
   }
 
-  /** A message, with the answer exactly as served. */
+  /** A message, with the response exactly as served. */
   async fetchMessage(
     sessionId: string,
     messageId: string,
@@ -107,11 +107,11 @@ export class Computers extends Endpoints {
 
   /** All computers of the organisation. */
   async list(): Promise<readonly Computer[]> {
-    const answer = await this.fetchAll()
-    return objectsOf<Computer>(answer.items, answer)
+    const response = await this.fetchAll()
+    return objectsOf<Computer>(response.items, response)
   }
 
-  /** A computer, with the answer exactly as served. */
+  /** A computer, with the response exactly as served. */
   fetch(computerId: string): Promise<Served<Computer>> {
     return fetchItems<Computer>(this.caller, pathOf(COMPUTER, computerId), 'whole')
   }
@@ -126,7 +126,7 @@ export class Computers extends Endpoints {
     return (await this.fetchByName(name)).value
   }
 
-  /** A computer by its name, with the answer exactly as served. */
+  /** A computer by its name, with the response exactly as served. */
   async fetchByName(name: string): Promise<Served<Computer>> {
     const length = lengthOfName(name)
     if (length < 1 || length > MAX_COMPUTER_NAME) {
@@ -173,8 +173,8 @@ export class Computers extends Endpoints {
 
   /** Samples. @throws UsageError for a start that is no time. */
   async metrics(computerId: string, query: MetricsQuery = {}): Promise<readonly ComputerMetrics[]> {
-    const answer = await this.fetchMetrics(computerId, query)
-    return objectsOf<ComputerMetrics>(answer.items, answer)
+    const response = await this.fetchMetrics(computerId, query)
+    return objectsOf<ComputerMetrics>(response.items, response)
   }
 
   async #post<T>(computerId: string, action: string): Promise<T> {

@@ -4,17 +4,17 @@ import { kindOf } from '../../lib/text.ts'
 import type { HttpHead } from '../../lib/world.ts'
 import { sliceEnvelope, sliceWhole, type RowsAt, type ServedRow } from '../json/envelope.ts'
 import { BodyError, ContradictionError, shownCursor } from '../errors.ts'
-import type { AnswerOrigin, Call, Transport } from './transport.ts'
+import type { ResponseOrigin, Call, Transport } from './transport.ts'
 import { REDACTED } from '../../lib/secrets/known-secrets.ts'
 
-/** One answer outside analytics: its value, and its items exactly as served. */
-export interface Served<T> extends AnswerOrigin {
+/** One response outside analytics: its value, and its items exactly as served. */
+export interface Served<T> extends ResponseOrigin {
   readonly value: T
-  /** In the order of the answer. */
+  /** In the order of the response. */
   readonly items: readonly ServedRow[]
 }
 
-/** Where the items of an answer are; `whole`: the answer is the only item. */
+/** Where the items of a response are; `whole`: the response is the only item. */
 type ItemsAt = RowsAt | 'whole'
 
 /** Sends the calls of one host. */
@@ -33,32 +33,32 @@ export abstract class Endpoints<Host extends Caller | null = Caller> {
   }
 }
 
-/** The largest answers are pages of settings, reports and messages. */
+/** The largest responses are pages of settings, reports and messages. */
 const MAX_BYTES = 64 * 1024 * 1024
 
-/** Requests items. @throws BodyError if the answer has no items there. */
+/** Requests items. @throws BodyError if the response has no items there. */
 export function fetchItems<T>(
   { transport, baseUrl }: Caller,
   path: string,
   itemsAt: ItemsAt,
 ): Promise<Served<T>> {
   return transport.call(callOf(baseUrl, 'GET', path), (response, origin) => {
-    const { value, items } = readAnswer('GET', origin, DOCUMENTED, response, () =>
+    const { value, items } = readResponse('GET', origin, DOCUMENTED, response, () =>
       contentOf(utf8().decode(response.body), itemsAt),
     )
     return { value: documented<T>(value), items, ...origin }
   })
 }
 
-/** Makes a change and returns the object of the answer; otherwise as `sendServed`. */
+/** Makes a change and returns the object of the response; otherwise as `sendServed`. */
 export async function send<T>(...change: Parameters<typeof sendServed>): Promise<T> {
   return documented<T>((await sendServed(...change)).value)
 }
 
 /**
- * Makes a change and returns the object of the answer, exactly as served. `body`: JSON text.
+ * Makes a change and returns the object of the response, exactly as served. `body`: JSON text.
  *
- * @throws BodyError if the answer is no object.
+ * @throws BodyError if the response is no object.
  */
 export function sendServed(
   { transport, baseUrl }: Caller,
@@ -68,14 +68,14 @@ export function sendServed(
 ): Promise<ServedRow> {
   const call = { ...callOf(baseUrl, method, path), body }
   return transport.call(call, (response, origin) =>
-    readAnswer(method, origin, DOCUMENTED, response, () => {
-      const answer = utf8().decode(response.body)
-      return sliceWhole(answer.trim() === '' ? '{}' : answer)
+    readResponse(method, origin, DOCUMENTED, response, () => {
+      const text = utf8().decode(response.body)
+      return sliceWhole(text.trim() === '' ? '{}' : text)
     }),
   )
 }
 
-const DOCUMENTED = 'answer as documented'
+const DOCUMENTED = 'response as documented'
 
 /** A decoder that throws for bytes that are not UTF-8. */
 export function utf8(): InstanceType<typeof TextDecoder> {
@@ -83,13 +83,13 @@ export function utf8(): InstanceType<typeof TextDecoder> {
 }
 
 /**
- * Reads an answer that should be `what`.
+ * Reads a response that should be `what`.
  *
  * @throws BodyError for whatever `read` throws. It does not quote the body, which may hold secrets.
  */
-export function readAnswer<T>(
+export function readResponse<T>(
   method: Call['method'],
-  { request, requestId }: AnswerOrigin,
+  { request, requestId }: ResponseOrigin,
   what: string,
   { status, headers, body }: HttpHead & { readonly body: { readonly byteLength: number } },
   read: () => T,
@@ -147,11 +147,11 @@ function contentOf(text: string, itemsAt: ItemsAt): Pick<Served<unknown>, 'value
   return { items, value: itemsAt === 'array' ? values : { ...Object(rest), [itemsAt.key]: values } }
 }
 
-/** The items of an answer, whose fields are not checked. @throws BodyError for one that is no object. */
-export function objectsOf<T>(items: readonly ServedRow[], origin: AnswerOrigin): T[] {
+/** The items of a response, whose fields are not checked. @throws BodyError for one that is no object. */
+export function objectsOf<T>(items: readonly ServedRow[], origin: ResponseOrigin): T[] {
   return items.map(({ value }, at) => {
     if (isObject(value)) return documented<T>(value)
-    const problem = `item ${at + 1} of the answer is ${kindOf(value)}, not an object`
+    const problem = `item ${at + 1} of the response is ${kindOf(value)}, not an object`
     throw new BodyError(`GET ${origin.request}: ${problem}`, origin.requestId)
   })
 }
@@ -170,7 +170,7 @@ export async function* eachOnce<T>(
   }
 }
 
-/** Assumes the documented shape of an answer; unknown fields and values pass. */
+/** Assumes the documented shape of a response; unknown fields and values pass. */
 export function documented<T>(value: unknown): T {
   return value as T
 }
@@ -183,7 +183,7 @@ export function documented<T>(value: unknown): T {
  * @throws ContradictionError for a cursor that is missing, was repeated, or quotes the credential;
  *   its page is not returned.
  */
-export async function* eachPage<Page extends AnswerOrigin>(
+export async function* eachPage<Page extends ResponseOrigin>(
   ask: (cursor: string | undefined) => Promise<Page>,
   nextOf: (page: Page) => string | null | undefined,
   followed: readonly string[] = [],
@@ -211,14 +211,14 @@ export function textOf(value: unknown): string | null {
 }
 
 /** The cursor. @throws ContradictionError if it quotes the credential: then it is not as served. */
-export function unredacted(cursor: string, origin: AnswerOrigin): string {
+export function unredacted(cursor: string, origin: ResponseOrigin): string {
   if (!cursor.includes(REDACTED)) return cursor
   throw contradiction(origin, 'the next cursor quotes the credential and is not followed')
 }
 
-/** The error of an answer. `problem` names no person and no secret. */
+/** The error of a response. `problem` names no person and no secret. */
 export function contradiction(
-  { request, requestId }: AnswerOrigin,
+  { request, requestId }: ResponseOrigin,
   problem: string,
 ): ContradictionError {
   return new ContradictionError(`GET ${request}: ${problem}`, requestId)

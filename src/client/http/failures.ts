@@ -30,7 +30,7 @@ function problemOf({ headers }: HttpHead, body: string): Problem {
   }
 }
 
-/** The error that an answer with a status outside 2xx becomes. */
+/** The error that a response with a status outside 2xx becomes. */
 export function failureOf(method: string, path: string, head: HttpHead, body: string): Error {
   const problem = problemOf(head, body)
   const { status } = head
@@ -41,7 +41,7 @@ export function failureOf(method: string, path: string, head: HttpHead, body: st
   return new RefusedError(message, status, problem, { hint: hintOf(status, path) })
 }
 
-/** What a status means, for an answer that does not say it or whose text is left out. */
+/** What a status means, for a response that does not say it or whose text is left out. */
 function usualWords(status: number): string {
   if (status < 400) return 'redirect, which is not followed: check the base URL or the app URL'
   if (status === 404) return 'not found: check the base URL or the app URL'
@@ -83,7 +83,7 @@ export const RETRIES = 5
 
 /**
  * Retries of a request that timed out: each takes minutes, and an organisation that never
- * answers must not delay the others for hours.
+ * responses must not delay the others for hours.
  */
 const TIMEOUT_RETRIES = 1
 
@@ -125,7 +125,7 @@ export function mayPass(error: unknown): boolean {
   return error instanceof TransportError || error instanceof BodyError
 }
 
-/** True if no answer came in time; the answer to a smaller request may. */
+/** True if no response came in time; the response to a smaller request may. */
 export function isTooSlow(error: unknown): boolean {
   return isTimeout(error) || (error instanceof ApiError && error.status === 504)
 }

@@ -18,7 +18,7 @@ export interface ProxyOptions {
 
 /**
  * Reads `HTTPS_PROXY` and `NO_PROXY`, in lower case first, as other programs do. A
- * request goes through a tunnel (CONNECT), so that the proxy sees neither key nor answer.
+ * request goes through a tunnel (CONNECT), so that the proxy sees neither key nor response.
  *
  * @throws UsageError for a proxy that is not an address; the message leaves it out, because it may
  *   hold a password. Also for an environment that turns the check of certificates off.
@@ -72,7 +72,7 @@ const NO_PROXY: ProxyOptions = { httpsProxy: '', noProxy: '' }
 /** The highest number of encodings of one body: each multiplies what a few bytes expand to. */
 const MOST_ENCODINGS = 3
 
-/** An answer with this status has no body, even if headers or further bytes say otherwise. */
+/** A response with this status has no body, even if headers or further bytes say otherwise. */
 const NO_CONTENT = 204
 
 /**
@@ -105,7 +105,7 @@ async function agentOf(proxy: ProxyOptions): Promise<Dispatcher> {
   })
 }
 
-/** The time limit of a connection without a proxy, and of a proxy's answer to CONNECT. */
+/** The time limit of a connection without a proxy, and of a proxy's response to CONNECT. */
 const CONNECT_MS = 15_000
 
 /**
@@ -134,13 +134,13 @@ async function exchange(agent: Dispatcher, request: HttpRequest): Promise<HttpRe
   const failureOf = (cause: unknown): unknown => {
     if (request.signal.aborted) return request.signal.reason
     if (cause instanceof BodyTooLargeError) return cause
-    const late = `no complete answer within ${timeoutMs} ms`
+    const late = `no complete response within ${timeoutMs} ms`
     const what = `${request.method} ${request.url}: ${signal.aborted ? late : reasonOf(cause)}`
     return new TransportError(what, signal.aborted, { cause })
   }
   try {
     const { origin, pathname, search } = new URL(request.url)
-    const answer = await agent.request({
+    const response = await agent.request({
       origin,
       path: `${pathname}${search}`,
       method: request.method,
@@ -150,11 +150,11 @@ async function exchange(agent: Dispatcher, request: HttpRequest): Promise<HttpRe
       signal,
       headersTimeout: timeoutMs + COARSE_MS,
       bodyTimeout: timeoutMs + COARSE_MS,
-      // bytes after an answer without a body would be read as the answer to the next request
+      // bytes after a response without a body would be read as the response to the next request
       reset: request.method !== 'GET',
     })
-    const head = { status: answer.statusCode, headers: flatten(answer.headers) }
-    const body = answer.body.on('error', () => undefined) // it may also fail while it is not read
+    const head = { status: response.statusCode, headers: flatten(response.headers) }
+    const body = response.body.on('error', () => undefined) // it may also fail while it is not read
     body.once('close', release)
     return { ...head, body: piecesOf(body, head, request, failureOf) }
   } catch (error) {

@@ -37,7 +37,7 @@ import { waitOf } from '../rate-limit/headers.ts'
 export interface TransportOptions extends GovernorOptions {
   /** API key or JWT. */
   readonly credential: string
-  /** The time limit of one complete answer. */
+  /** The time limit of one complete response. */
   readonly timeoutMs?: number | undefined
 }
 
@@ -55,18 +55,18 @@ export interface Call {
   readonly isDivisible?: boolean
 }
 
-/** Where an answer comes from. */
-export interface AnswerOrigin {
+/** Where a response comes from. */
+export interface ResponseOrigin {
   /** Path and query, as asked. */
   readonly request: string
   readonly requestId: string | null
 }
 
 /**
- * Reads one answer while it comes. A BodyError that it throws is retried, as an answer that was cut
+ * Reads one response while it comes. A BodyError that it throws is retried, as a response that was cut
  * off, unless it is a ContradictionError.
  */
-type AnswerReader<T> = (head: HttpHead, origin: AnswerOrigin, body: Body) => Promise<T>
+type ResponseReader<T> = (head: HttpHead, origin: ResponseOrigin, body: Body) => Promise<T>
 
 const DEFAULT_TIMEOUT_MS = 120_000
 
@@ -75,7 +75,7 @@ export class Transport {
   readonly #options: TransportOptions
   readonly #world: World
   readonly #governor: Governor
-  /** Removes the credential from every answer before anything reads it. */
+  /** Removes the credential from every response before anything reads it. */
   readonly #secrets: KnownSecrets
 
   constructor(options: TransportOptions, world: World) {
@@ -90,23 +90,23 @@ export class Transport {
     return this.#governor.learned()
   }
 
-  /** Sends one request and hands its complete answer to `read`; throws what `stream` throws. */
-  call<T>(call: Call, read: (response: WholeResponse, origin: AnswerOrigin) => T): Promise<T> {
+  /** Sends one request and hands its complete response to `read`; throws what `stream` throws. */
+  call<T>(call: Call, read: (response: WholeResponse, origin: ResponseOrigin) => T): Promise<T> {
     return this.stream(call, async (head, origin, body) =>
       read({ ...head, body: await wholeBody(body) }, origin),
     )
   }
 
   /**
-   * Sends one request; `read` reads the answer while it comes, and is called again for an
-   * answer that was cut off.
+   * Sends one request; `read` reads the response while it comes, and is called again for a
+   * response that was cut off.
    *
    * @throws RefusedError (401, 403), ApiError, TransportError, BodyTooLargeError,
    *   BodyError, and DeferredError if a wait would outlast the run. After
-   *   `world.signal`, no request begins and none is retried; the answer of one that is
+   *   `world.signal`, no request begins and none is retried; the response of one that is
    *   in progress is awaited and used.
    */
-  async stream<T>(call: Call, read: AnswerReader<T>): Promise<T> {
+  async stream<T>(call: Call, read: ResponseReader<T>): Promise<T> {
     const budget = new RetryBudget()
     let fault: Error | undefined
     const send = (attempt: number): Promise<T> =>
@@ -134,7 +134,7 @@ export class Transport {
   /** `nextWait`: the number, from 1, of the wait that a rate refusal would lead to. */
   async #attempt<T>(
     call: Call,
-    read: AnswerReader<T>,
+    read: ResponseReader<T>,
     nextWait: number,
     sentAt: number,
   ): Promise<T> {
@@ -229,7 +229,7 @@ export class Transport {
     this.#governor.answered({ kind: kindOf(call), sentAt, headers: head.headers, health: 'well' })
   }
 
-  /** Tells the governor that no complete answer was received. Returns the error to throw. */
+  /** Tells the governor that no complete response was received. Returns the error to throw. */
   #faultOf(call: Call, sentAt: number, error: unknown): unknown {
     this.#secrets.error(error)
     const { timeoutMs = DEFAULT_TIMEOUT_MS } = this.#options
@@ -238,7 +238,7 @@ export class Transport {
     this.#governor.answered({ kind: kindOf(call), sentAt, headers: {}, health })
     if (call.method === 'GET') return isCut ? outOfTime(error) : error
     if (!this.#world.hangUp.aborted) return error
-    const what = `${call.method} ${call.path}: stopped without an answer`
+    const what = `${call.method} ${call.path}: stopped without a response`
     return unknownOutcome(`${what}: ${messageOf(error)}`, error)
   }
 
@@ -308,8 +308,8 @@ function toDeferred({ method }: Call, error: ApiError): DeferredError {
 }
 
 /**
- * A call that changes something may have changed it although no complete answer was received.
- * `cause`: the last failure without an answer, which a deferral or a stop may have followed.
+ * A call that changes something may have changed it although no complete response was received.
+ * `cause`: the last failure without a response, which a deferral or a stop may have followed.
  */
 function toUnknownOutcome(call: Call, error: unknown, cause: unknown): unknown {
   if (call.method === 'GET' || !mayPass(cause)) return error

@@ -14,13 +14,13 @@ import {
 } from '../../lib/json.ts'
 import { kindOf } from '../../lib/text.ts'
 
-/** One row of an answer: its text exactly as served, and the parsed value. */
+/** One row of a response: its text exactly as served, and the parsed value. */
 export interface ServedRow {
   readonly text: string
   readonly value: unknown
 }
 
-/** Where the rows of an answer are: in an array of the object, or the answer is the array. */
+/** Where the rows of a response are: in an array of the object, or the response is the array. */
 export type RowsAt = { readonly key: string } | 'array'
 
 export interface Envelope {
@@ -30,7 +30,7 @@ export interface Envelope {
 }
 
 /**
- * Cuts a complete answer at the boundaries of its rows (see RowScanner). Parses each row,
+ * Cuts a complete response at the boundaries of its rows (see RowScanner). Parses each row,
  * and the rest with the array emptied, which would reveal a wrong cut.
  *
  * @throws SyntaxError if the text is not JSON, not an object, or has no such array.
@@ -41,16 +41,16 @@ export function sliceEnvelope(text: string, rowsAt: RowsAt = { key: 'data' }): E
   return { rows, rest: scanner.end() }
 }
 
-/** An answer that is one row. @throws SyntaxError if it is no object. */
+/** A response that is one row. @throws SyntaxError if it is no object. */
 export function sliceWhole(text: string): ServedRow {
   const trimmed = text.trim()
-  if (!trimmed.startsWith('{')) throw new SyntaxError('the answer is not an object')
+  if (!trimmed.startsWith('{')) throw new SyntaxError('the response is not an object')
   valueEnd(openValue(), trimmed) // throws for a value that is nested too deep
   return { text: trimmed, value: servedRow(text).value }
 }
 
 /**
- * Checks the metadata of an analytics answer: the range in `meta`, if there is one, is the requested
+ * Checks the metadata of an analytics response: the range in `meta`, if there is one, is the requested
  * one, and a page of users has a `meta`, to say whether it is the last. Otherwise a stale cache, or
  * a platform that silently cuts a wide range, would make days look empty without an error.
  *
@@ -89,7 +89,7 @@ interface Begun extends OpenValue {
 }
 
 /**
- * Cuts an answer at the boundaries of its rows while it comes, in pieces of any
+ * Cuts a response at the boundaries of its rows while it comes, in pieces of any
  * length, so that every row keeps its bytes: number spellings, key order, escapes
  * (law 1). Memory holds one row and the text around the rows. The scanner only finds
  * the ends of values: the caller parses each row, and `end` parses the rest.
@@ -120,7 +120,7 @@ export class RowScanner {
     return rows
   }
 
-  /** Returns the parsed rows of a complete answer. @throws SyntaxError */
+  /** Returns the parsed rows of a complete response. @throws SyntaxError */
   readWhole(text: string): ServedRow[] {
     const rows: ServedRow[] = []
     const found: string[] = []
@@ -141,11 +141,11 @@ export class RowScanner {
   /**
    * Returns the document with the array of the rows emptied.
    *
-   * @throws SyntaxError if the answer was cut off, is not JSON around its rows, or has no array of rows.
+   * @throws SyntaxError if the response was cut off, is not JSON around its rows, or has no array of rows.
    */
   end(): unknown {
     if (!this.#isEnded) {
-      throw new SyntaxError(`the answer ends early, after ${this.#read} characters`)
+      throw new SyntaxError(`the response ends early, after ${this.#read} characters`)
     }
     if (!this.#areRowsMet) throw this.#noRows()
     return parseQuietly(this.#rest)
@@ -171,7 +171,7 @@ export class RowScanner {
 
   #beginRows(character: string): void {
     // JSON.parse would take the last of repeated names, but the rows of the first were returned
-    if (this.#areRowsMet) throw new SyntaxError(`the answer has '${this.#key}' twice`)
+    if (this.#areRowsMet) throw new SyntaxError(`the response has '${this.#key}' twice`)
     if (character !== '[') throw this.#noRows()
     this.#areRowsMet = true
     this.#isInRows = true
@@ -234,12 +234,12 @@ export class RowScanner {
   #noRows(): SyntaxError {
     const rowsAt = this.#rowsAt
     const what = rowsAt === 'array' ? 'is not an array' : `has no array '${rowsAt.key}'`
-    return new SyntaxError(`the answer ${what}`)
+    return new SyntaxError(`the response ${what}`)
   }
 
   #unexpected(text: string, at: number): SyntaxError {
     const found = JSON.stringify(text.charAt(at))
-    return new SyntaxError(`unexpected ${found} at character ${this.#read + at} of the answer`)
+    return new SyntaxError(`unexpected ${found} at character ${this.#read + at} of the response`)
   }
 }
 
@@ -276,11 +276,11 @@ function isSpace(code: number): boolean {
   return code === 32 || code === 10 || code === 13 || code === 9
 }
 
-/** The error does not quote the answer, which may hold secrets. */
+/** The error does not quote the response, which may hold secrets. */
 function parseQuietly(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw new SyntaxError(`the answer is not valid JSON (${text.length} characters)`)
+    throw new SyntaxError(`the response is not valid JSON (${text.length} characters)`)
   }
 }

@@ -1,4 +1,4 @@
-/** Running averages of the time to an answer, in milliseconds. */
+/** Running averages of the time to a response, in milliseconds. */
 interface Latency {
   /** The lowest recent average; it rises slowly. */
   readonly usual: number
@@ -8,7 +8,7 @@ interface Latency {
 /** The state of the server: `faulty` gives no information about its load. */
 export type Health = 'well' | 'faulty' | 'overloaded'
 
-interface Answer {
+interface RoundTrip {
   readonly kind: string
   readonly sentAt: number
   readonly now: number
@@ -19,7 +19,7 @@ interface Answer {
 const FIRST_PATIENCE_MS = 100
 const PATIENCE_MS = 1000
 
-/** Learns how many requests may be in flight: one more while answers come well, fewer when they do not. */
+/** Learns how many requests may be in flight: one more while responses come well, fewer when they do not. */
 export class Concurrency {
   readonly #most: number
   #limit: number
@@ -50,7 +50,7 @@ export class Concurrency {
    * request cuts it by a third: once for all requests that were in flight together,
    * and never below one.
    */
-  answered({ kind, now, sentAt, health }: Answer): void {
+  answered({ kind, now, sentAt, health }: RoundTrip): void {
     const isCounted = sentAt >= this.#changedAt
     if (health === 'overloaded' && isCounted) this.#cut(1 / 2, now)
     if (health !== 'well') return

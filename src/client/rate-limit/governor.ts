@@ -29,13 +29,13 @@ interface Outcome {
   readonly headers: Headers
   /** `refused`: by a rate limit. */
   readonly health: Health | 'refused'
-  /** The wait that the answer asks for; it applies to every request. */
+  /** The wait that the response asks for; it applies to every request. */
   readonly hold?: Hold
 }
 
 interface Hold {
   readonly waitMs: number
-  /** The error that the answer became. */
+  /** The error that the response became. */
   readonly reason: Error
 }
 
@@ -87,7 +87,7 @@ export class Governor {
     else signal.addEventListener('abort', leave)
     const result = this.#queue.add(
       async () => {
-        signal.removeEventListener('abort', leave) // the answer is awaited
+        signal.removeEventListener('abort', leave) // the response is awaited
         this.#checkTime()
         const sentAt = this.#world.now()
         this.#pacer.sent(sentAt)
@@ -158,7 +158,7 @@ export class Governor {
       try {
         await this.#world.sleep(ms, over.signal)
       } catch {
-        // Woken by an answer: the wait is computed again.
+        // Woken by a response: the wait is computed again.
       }
     }
     signal.removeEventListener('abort', wake)
@@ -166,7 +166,7 @@ export class Governor {
     this.#queue.start()
   }
 
-  /** True if the run ends before the next request may be sent. An answer that is still to come may shorten the wait. */
+  /** True if the run ends before the next request may be sent. A response that is still to come may shorten the wait. */
   #isPointless(wait: number): boolean {
     const now = this.#world.now()
     if (now + wait <= this.#deadline || this.#pacer.inFlight > 0) return false

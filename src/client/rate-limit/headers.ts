@@ -22,7 +22,7 @@ export interface Quota {
 export type Headers = Readonly<Record<string, string>>
 
 /**
- * Every quota that an answer's headers state, in all forms in use. Malformed
+ * Every quota that a response's headers state, in all forms in use. Malformed
  * fields are ignored. `serverNow` is the server's clock, milliseconds since the epoch.
  */
 export function quotasOf(headers: Headers, serverNow: number): Quota[] {

@@ -15,7 +15,7 @@ import {
 } from './limit-estimator.ts'
 import { quotaRate, quotaWait, withQuotas, type QuotaPacer } from './quota-pacer.ts'
 
-/** An answer to the request sent at `sentAt`, and the quotas that it states. */
+/** A response to the request sent at `sentAt`, and the quotas that it states. */
 interface Heard {
   readonly sentAt: number
   readonly quotas: readonly Quota[]
@@ -74,7 +74,7 @@ export class Pacer {
     return this.#inFlight
   }
 
-  /** No request may be sent before this time, because an answer said so. */
+  /** No request may be sent before this time, because a response said so. */
   get resumeAt(): number {
     return this.#resumeAt
   }
@@ -120,7 +120,7 @@ export class Pacer {
    * Records a request that the rate limit refused; call it after `hold`. Refusals of requests
    * that were in flight together, or with no passed request in between, count as one: only those of
    * requests sent before the first refusal arrived say something about the limit. If a quota that
-   * the server states with every answer is used up, it explains the refusal, and no other limit is
+   * the server states with every response is used up, it explains the refusal, and no other limit is
    * assumed.
    */
   refused({ sentAt, quotas, now }: Heard): void {
@@ -169,7 +169,7 @@ export class Pacer {
     this.#contradicted = 0
   }
 
-  /** `isRefused`: undefined if the answer says nothing about the limit. */
+  /** `isRefused`: undefined if the response says nothing about the limit. */
   #answered(sentAt: number, isRefused: boolean | undefined): void {
     this.#inFlight = Math.max(0, this.#inFlight - 1)
     if (isRefused === undefined) return

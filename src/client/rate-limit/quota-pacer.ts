@@ -6,7 +6,7 @@ interface Sample {
   readonly passed: number
 }
 
-/** The quota that one server states in its answers, and how fast it refills. */
+/** The quota that one server states in its responses, and how fast it refills. */
 export interface QuotaPacer {
   readonly limit: number
   /** Requests that were left at the time `at`. */
@@ -16,17 +16,17 @@ export interface QuotaPacer {
   readonly resetAt: number
   /** Requests a second by which the quota refills. */
   readonly refill: number
-  /** Requests made plus requests left, by recent answers: the sum grows as the quota refills. */
+  /** Requests made plus requests left, by recent responses: the sum grows as the quota refills. */
   readonly supply: readonly Sample[]
 }
 
 const DEFAULT_RESET_MS = 1000
-const RECENT_ANSWERS = 16
-/** Some answers, such as errors, state no quota; after this time the last statement no longer counts. */
+const RECENT_RESPONSES = 16
+/** Some responses, such as errors, state no quota; after this time the last statement no longer counts. */
 const SILENCE_MS = 10_000
 
 /**
- * The quota after an answer that states `quotas`; of several, the one with the least left
+ * The quota after a response that states `quotas`; of several, the one with the least left
  * counts. `passed`: how many requests have passed.
  */
 export function withQuotas(
@@ -47,7 +47,7 @@ export function withQuotas(
   const limit = tightest.limit ?? Math.max(remaining, before?.limit ?? 0)
   const isSame = before !== undefined && (tightest.limit === undefined || before.limit === limit)
   const mark = { at: now, passed: passed + remaining }
-  const supply = [...(isSame ? before.supply : []), mark].slice(-RECENT_ANSWERS)
+  const supply = [...(isSame ? before.supply : []), mark].slice(-RECENT_RESPONSES)
   const refill = refillOf(supply) ?? before?.refill ?? 0
   return { limit, remaining, at: now, resetAt: now + resetMs, refill, supply }
 }
@@ -93,7 +93,7 @@ export function quotaWait(quota: QuotaPacer, inFlight: number, now: number): num
   return Math.max(0, Math.min(untilFree, quota.resetAt - now + LATE_MS))
 }
 
-/** The share of the estimated refill that is counted before an answer confirms it. */
+/** The share of the estimated refill that is counted before a response confirms it. */
 const BELIEVED = 0.9
 
 function remainingOf(quota: QuotaPacer, inFlight: number, now: number): number {

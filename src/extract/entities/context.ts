@@ -61,11 +61,11 @@ export function today(context: LandingContext): Day {
 type KeyOf = (row: RawRow) => string
 
 /** The rows that a run received for one resource, before they land under the day of the fetch. */
-export class Answers {
+export class Responses {
   readonly rows: RawRow[] = []
   readonly #context: EntityLandingContext
   readonly #resource: EntityResource
-  /** The origin of the last answer, even if it had no items. */
+  /** The origin of the last response, even if it had no items. */
   #last: PageOrigin
 
   constructor(context: EntityLandingContext, resource: EntityResource) {
@@ -75,7 +75,7 @@ export class Answers {
   }
 
   /**
-   * Adds the items of an answer as raw rows with secrets redacted; returns these rows.
+   * Adds the items of a response as raw rows with secrets redacted; returns these rows.
    * `isWanted`: says of an item as served whether it is added; default: all are.
    */
   add(served: Served<unknown>, page = 1, isWanted?: (item: string) => boolean): RawRow[] {
@@ -102,7 +102,7 @@ export class Answers {
   }
 
   /**
-   * Awaits requests whose answers are added. If they are stopped, calls `land` for what was received,
+   * Awaits requests whose responses are added. If they are stopped, calls `land` for what was received,
    * because the platform may remove it before the next run, which may be stopped at the same place.
    *
    * @throws the error of the requests.
@@ -116,7 +116,7 @@ export class Answers {
     }
   }
 
-  /** The rows sorted by request, so that the order of concurrent answers does not matter. */
+  /** The rows sorted by request, so that the order of concurrent responses does not matter. */
   inOrderOfRequests(): RawRow[] {
     return this.rows.toSorted((a, b) => (a.origin.request < b.origin.request ? -1 : 1))
   }
@@ -140,7 +140,7 @@ export function keyIn(field: string): (row: Pick<RawRow, 'item'>) => string {
  * Adds rows to a day by landing a new version of it. A new row replaces the row with the same
  * key; all other rows are kept. If nothing changes, no version is written.
  *
- * @param last the origin of the last answer, even if it had no items.
+ * @param last the origin of the last response, even if it had no items.
  */
 export async function addToDay(
   context: LandingContext,

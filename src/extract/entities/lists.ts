@@ -1,17 +1,17 @@
 import { ApiError, type ApiClient, type ReadinessPage, type Served } from '../../client/index.ts'
 import type { RawRow } from '../../lake/raw-days.ts'
 import type { EntityResource } from '../../lake/resources.ts'
-import { Answers, keyIn, knownItems, type EntityContext } from './context.ts'
+import { Responses, keyIn, knownItems, type EntityContext } from './context.ts'
 
-/** Lands the current state of a resource: a day holds the last answer received on it. */
+/** Lands the current state of a resource: a day holds the last response received on it. */
 export async function landSnapshot<T>(
   context: EntityContext,
   resource: EntityResource,
   served: Served<T>,
 ): Promise<T> {
-  const answers = new Answers(context, resource)
-  answers.add(served)
-  await answers.land()
+  const responses = new Responses(context, resource)
+  responses.add(served)
+  await responses.land()
   return served.value
 }
 
@@ -21,7 +21,7 @@ export async function landSnapshot<T>(
  * went missing. If a page fails, nothing lands.
  */
 export async function fetchControls(context: EntityContext, isWhole: boolean): Promise<void> {
-  const answers = new Answers(context, 'enterprise_controls')
+  const responses = new Responses(context, 'enterprise_controls')
   const revisionOf = keyIn('revision')
   const known = await knownItems(context, 'enterprise_controls', '$.revision')
   const isKnown = (row: RawRow): boolean => known.hasKey(revisionOf(row))
@@ -30,12 +30,12 @@ export async function fetchControls(context: EntityContext, isWhole: boolean): P
   let page = 0
   for await (const served of context.client.controls.fetchPages()) {
     page += 1
-    const rows = answers.add(served, page, isNew)
+    const rows = responses.add(served, page, isNew)
     if (!isWhole && (rows.length < served.items.length || rows.some(isKnown))) break
   }
-  await answers.addToDay(
+  await responses.addToDay(
     revisionOf,
-    answers.rows.filter((row) => !known.has(row)),
+    responses.rows.filter((row) => !known.has(row)),
   )
 }
 
@@ -44,16 +44,16 @@ export async function fetchControls(context: EntityContext, isWhole: boolean): P
  * requested every time. If a report occurs twice, the later page wins.
  */
 export async function fetchReadiness(context: EntityContext): Promise<void> {
-  const answers = new Answers(context, 'readiness_reports')
+  const responses = new Responses(context, 'readiness_reports')
   const reportOf = keyIn('reportId')
   const known = await knownItems(context, 'readiness_reports', '$.reportId')
   let page = 0
   for await (const served of readinessPages(context.client)) {
     page += 1
-    answers.add(served, page)
+    responses.add(served, page)
   }
-  const latest = new Map(answers.rows.map((row) => [reportOf(row), row]))
-  await answers.addToDay(
+  const latest = new Map(responses.rows.map((row) => [reportOf(row), row]))
+  await responses.addToDay(
     reportOf,
     [...latest.values()].filter((row) => !known.has(row)),
   )

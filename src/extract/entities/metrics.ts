@@ -3,7 +3,7 @@ import { asError } from '../../lib/errors.ts'
 import { mapLimit } from '../../lib/concurrency.ts'
 import { abortsRun } from '../context.ts'
 import type { RawRow } from '../../lake/raw-days.ts'
-import { Answers, askLake, pathOf, textIn, type EntityContext } from './context.ts'
+import { Responses, askLake, pathOf, textIn, type EntityContext } from './context.ts'
 import { isId } from './session-ids.ts'
 
 const RESOURCE = 'computer_metrics'
@@ -23,7 +23,7 @@ export async function fetchMetrics(
 ): Promise<Error | null> {
   const computers = await computerIds(context, served)
   const known = await knownSamples(context)
-  const answers = new Answers(context, RESOURCE)
+  const responses = new Responses(context, RESOURCE)
   const errors: Error[] = []
   /** The platform returns the last known sample again, and those with a later time or none. */
   const isNew = (row: RawRow): boolean => {
@@ -31,20 +31,20 @@ export async function fetchMetrics(
     return from !== undefined || !(timeOf(row) <= last || others?.has(row.item) === true)
   }
   const land = (): Promise<void> =>
-    answers.addToDay(keyOf, answers.inOrderOfRequests().filter(isNew))
+    responses.addToDay(keyOf, responses.inOrderOfRequests().filter(isNew))
   const requests = mapLimit(computers, context.concurrency, async (computerId) => {
     try {
       const last = known.get(computerId)?.last
       const start =
         last === undefined ? undefined : new Date(Math.min(last, from ?? last)).toISOString()
-      answers.add(await context.client.computers.fetchMetrics(computerId, { start }))
+      responses.add(await context.client.computers.fetchMetrics(computerId, { start }))
     } catch (error) {
       if (error instanceof ApiError && error.status === 404) return
       if (abortsRun(error)) throw error
       errors.push(asError(error))
     }
   })
-  await answers.received(requests, land)
+  await responses.received(requests, land)
   if (errors.length < computers.length || computers.length === 0) await land()
   return errors[0] ?? null
 }

@@ -1,7 +1,7 @@
 import { fieldOf, RefusedError } from '../../client/index.ts'
 import { isObject } from '../../lib/json.ts'
 import { platformNow, abortsRun, isNotGranted } from '../context.ts'
-import { type EntityContext, today, Answers, pathOf } from './context.ts'
+import { type EntityContext, today, Responses, pathOf } from './context.ts'
 import {
   allSeen,
   candidatesToAsk,
@@ -65,7 +65,7 @@ function childrenOf(session: unknown): Candidate[] {
 /** Maximum number of ids requested per night. */
 export const MOST_A_NIGHT = 500
 
-/** Consecutive failures, or refusals before any answer, that end the requests of a night. */
+/** Consecutive failures, or refusals before any response, that end the requests of a night. */
 const MOST_FAILURES = 12
 const MOST_REFUSALS = 3
 
@@ -101,7 +101,7 @@ class IdRequests {
   readonly #resource: SessionResource
   readonly #before: Unknown
   readonly #unknown: Map<string, z.infer<typeof misses>>
-  readonly #answers: Answers
+  readonly #responses: Responses
   readonly #errors: Error[] = []
   /** Each id that was not served, and why. */
   readonly #missed = new Map<string, Error>()
@@ -115,7 +115,7 @@ class IdRequests {
     this.#before = unknown
     this.#unknown = new Map(unknown)
     this.isWaiting = waitingIn(this.#unknown, today(context))
-    this.#answers = new Answers(context, resource)
+    this.#responses = new Responses(context, resource)
   }
 
   /**
@@ -138,9 +138,9 @@ class IdRequests {
         if (messageId === undefined) {
           const session = await client.sessions.fetch(sessionId, { computerId })
           children.push(...childrenOf(session.value))
-          this.#answers.add(session)
+          this.#responses.add(session)
         } else {
-          this.#answers.add(
+          this.#responses.add(
             await client.sessions.fetchMessage(sessionId, messageId, { computerId }),
           )
         }
@@ -150,7 +150,7 @@ class IdRequests {
         this.#failed(idOf(candidate), error)
       }
     })
-    await this.#answers.received(sending, () => this.#land())
+    await this.#responses.received(sending, () => this.#land())
     return children
   }
 
@@ -165,7 +165,7 @@ class IdRequests {
       await unknownFile.write(dataFolder, orgId, this.#unknown)
     this.#report()
     if (this.#requested === 0) return null
-    const isServed = this.#answers.rows.length > 0
+    const isServed = this.#responses.rows.length > 0
     const refusal = this.#refusals().at(-1)
     if (refusal !== undefined && !isServed && !recorder.hasLanded(this.#resource)) throw refusal
     if (isServed || this.#errors.length === 0) await this.#land()
@@ -173,7 +173,7 @@ class IdRequests {
   }
 
   #land(): Promise<void> {
-    return this.#answers.addToDay(pathOf, this.#answers.inOrderOfRequests())
+    return this.#responses.addToDay(pathOf, this.#responses.inOrderOfRequests())
   }
 
   #failed(id: string, error: unknown): void {
@@ -195,7 +195,7 @@ class IdRequests {
   }
 
   #isTripped(): boolean {
-    const isRefused = this.#answers.rows.length === 0 && this.#refusals().length >= MOST_REFUSALS
+    const isRefused = this.#responses.rows.length === 0 && this.#refusals().length >= MOST_REFUSALS
     return isRefused || this.#failuresInARow >= MOST_FAILURES
   }
 

@@ -1,16 +1,16 @@
 import { appendFileSync, closeSync, ftruncateSync, mkdirSync, openSync, readSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { isDay, type Day, type DayRange } from '../../lib/days.ts'
-import type { AnswerOrigin, RowHandler } from '../../client/index.ts'
+import type { ResponseOrigin, RowHandler } from '../../client/index.ts'
 import { removeFile } from '../../lib/files.ts'
 import { type DayContent, RowsDigest } from '../land/row-lines.ts'
 import type { PageOrigin, RawRow } from '../../lake/raw-days.ts'
 import { dayOfRow, isWithin } from '../context.ts'
 
-/** Collects the rows of the due days from an answer and skips the days in between. */
+/** Collects the rows of the due days from a response and skips the days in between. */
 export function rowHandler(days: readonly Day[], range: DayRange, rows: RowBuffer): RowHandler {
   const due = new Set(days)
-  let origin: AnswerOrigin = { request: '', requestId: null }
+  let origin: ResponseOrigin = { request: '', requestId: null }
   return {
     begin: (begun) => {
       origin = begun
@@ -36,7 +36,7 @@ function onlyDayOf(text: string): Day | undefined {
   return day !== undefined && isDay(day) ? day : undefined
 }
 
-/** Maximum characters kept in memory: enough for most answers of a night. */
+/** Maximum characters kept in memory: enough for most responses of a night. */
 const MOST_IN_MEMORY = 1024 * 1024
 
 /** The text of a row, or its position in the file, in bytes. */
@@ -53,7 +53,7 @@ interface BufferedDay {
 }
 
 /**
- * Buffers the rows of one answer by day until the answer is complete. The latest rows are in
+ * Buffers the rows of one response by day until the response is complete. The latest rows are in
  * memory, the earlier ones in a file that is useless after a crash.
  */
 export class RowBuffer {

@@ -12,7 +12,7 @@ import {
   fieldOf,
   servedRow,
   userPages,
-  type AnalyticsAnswer,
+  type AnalyticsResponse,
   type AnalyticsQuery,
   type ServedRow,
 } from '../../client/index.ts'
@@ -134,7 +134,7 @@ async function requestPages(context: FetchContext, pagination: Pagination): Prom
   const id = idOf(context, pagination)
   const range = { first: day, last: day }
   const witness = totalsVersion(context.ledger, day) // see `verifyPagesConsistent`
-  const requestPage = async (query: AnalyticsQuery): Promise<AnalyticsAnswer> =>
+  const requestPage = async (query: AnalyticsQuery): Promise<AnalyticsResponse> =>
     requireOrganisation(context, await context.client.ask(resource.endpoint, query))
   let idle = 0
   for await (const page of userPages(requestPage, range, buffer.cursors)) {
@@ -193,7 +193,7 @@ async function landCompleteDays(context: FetchContext, all: readonly CompleteDay
   }
 }
 
-/** 4xx statuses not caused by the cursor: bad timing, or too large an answer. */
+/** 4xx statuses not caused by the cursor: bad timing, or too large a response. */
 const NOT_ABOUT_THE_CURSOR = new Set([408, 413, 425, 429])
 
 function isRefusedCursor({ buffer }: Pagination, error: unknown): boolean {

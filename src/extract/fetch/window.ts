@@ -3,7 +3,7 @@ import { inChunks } from '../../lib/grouped.ts'
 import { ApiError } from '../../client/index.ts'
 import { countWithin, rangeOf } from '../plan/window-size.ts'
 import {
-  ForeignAnswerError,
+  ForeignResponseError,
   originOf,
   requireOrganisation,
   type FetchContext,
@@ -16,7 +16,7 @@ import type { Resource } from '../../lake/resources.ts'
 import { bufferPath } from '../../lake/layout.ts'
 import { rowHandler, RowBuffer } from './row-buffer.ts'
 
-/** Lands days of one resource whose answer covers a range of days. */
+/** Lands days of one resource whose response covers a range of days. */
 export class WindowFetcher {
   readonly #context: FetchContext
   readonly #resource: Resource
@@ -71,7 +71,7 @@ export class WindowFetcher {
     }
   }
 
-  /** Lands the days once the answer is complete; until then, a row buffer holds its rows. */
+  /** Lands the days once the response is complete; until then, a row buffer holds its rows. */
   async #landWindow(days: readonly Day[]): Promise<void> {
     const context = this.#context
     const { name, endpoint, groupBy } = this.#resource
@@ -80,17 +80,17 @@ export class WindowFetcher {
     const rows = new RowBuffer(bufferPath(context, name, range.first, 'rows'))
     try {
       const handler = rowHandler(days, range, rows)
-      const answer = requireOrganisation(
+      const response = requireOrganisation(
         context,
         await context.client.stream(endpoint, query, handler),
       )
-      await this.#landAnswer(days, rows, originOf(context, answer))
+      await this.#landResponse(days, rows, originOf(context, response))
     } finally {
       await rows.close()
     }
   }
 
-  async #landAnswer(days: readonly Day[], rows: RowBuffer, origin: PageOrigin): Promise<void> {
+  async #landResponse(days: readonly Day[], rows: RowBuffer, origin: PageOrigin): Promise<void> {
     const { name, sizeField } = this.#resource
     for (const together of inChunks(days, DAYS_AT_ONCE)) {
       const served = together.map((day) => {
@@ -110,7 +110,7 @@ export class WindowFetcher {
     const status = error instanceof ApiError ? error.status : undefined
     const at = days.findIndex((day) => day === this.#first)
     const isForEveryDay =
-      isForbidden(error) || error instanceof ForeignAnswerError || (status === 404 && at < 0)
+      isForbidden(error) || error instanceof ForeignResponseError || (status === 404 && at < 0)
     if (days.length === 1 || isForEveryDay) return this.#giveUp(days, error)
     if (status !== 404) windowSizes.refused(name, rangeOf(days))
     return windowSizes.bisecting(name, async () => {
@@ -134,18 +134,18 @@ export class WindowFetcher {
    * @param first the index of one of these few days; -1: the one in the middle.
    */
   async #probe(days: readonly Day[], error: unknown, first: number): Promise<void> {
-    const answers = new Map<number, boolean>()
+    const results = new Map<number, boolean>()
     const isServed = async (index: number): Promise<boolean> => {
-      const known = answers.get(index)
+      const known = results.get(index)
       if (known !== undefined) return known
       const status = await this.#fetchWindow(days.slice(index, index + 1), false)
-      answers.set(index, status !== 400)
+      results.set(index, status !== 400)
       return status !== 400
     }
     const end = days.length - 1
     const isTooWide = (await isServed(end)) && (await isServed(0))
     const left = (isWanted: (index: number) => boolean): Day[] =>
-      days.filter((_, index) => !answers.has(index) && isWanted(index))
+      days.filter((_, index) => !results.has(index) && isWanted(index))
     const other = first < 0 ? end >> 1 : first
     const anchor = await firstOf([end, 0, end - 1, end - 3, end - 7, other], isServed)
     const newest = anchor === undefined ? -1 : await frontier(isServed, anchor, end)

@@ -13,7 +13,7 @@ import {
 } from '../../lake/ledger.ts'
 import type { ServedDay } from './row-lines.ts'
 
-/** When a run was planned, which decides what an answer in it may confirm. */
+/** When a run was planned, which decides what a response in it may confirm. */
 interface ConfirmationRule {
   /** By the platform's clock, milliseconds since the epoch. */
   readonly plannedAt: number
@@ -106,7 +106,7 @@ export class IntervalRecorder {
   }
 
   /**
-   * Whether an earlier answer had the same rows: one from long enough ago or, if the user
+   * Whether an earlier response had the same rows: one from long enough ago or, if the user
    * requests the days again, one from an earlier run.
    */
   isConfirmed({ known: { suspect: pending }, served }: VolumeAnomaly): boolean {

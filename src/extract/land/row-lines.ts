@@ -132,7 +132,7 @@ export interface DayContent {
   /** Digest of the rows, independent of their order. */
   readonly digest: string
   readonly count: number
-  /** The origin of the last answer for the day. */
+  /** The origin of the last response for the day. */
   readonly last: PageOrigin
   /** The source of the rows; it is read only if they are new. */
   readonly source: RowSource

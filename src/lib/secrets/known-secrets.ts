@@ -11,7 +11,7 @@ const MIN_LENGTH_IN_DATA = 8
 
 /**
  * Removes secrets whose text is known, such as the credential of a client, from server
- * answers. Finds them in upper or lower case, plain and as JSON, URLs (encoded up to five
+ * responses. Finds them in upper or lower case, plain and as JSON, URLs (encoded up to five
  * times), HTML entities, Base64 and hexadecimal spell them. Does not find a character
  * that is escaped in two of these ways.
  */

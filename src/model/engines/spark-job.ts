@@ -19,7 +19,7 @@ interface CountedTogether {
   readonly reads: readonly string[]
 }
 
-/** The job of the driver program; its answers name the checks. */
+/** The job of the driver program; its responses name the checks. */
 export interface SparkJob {
   readonly path: string
   readonly checks: ReadonlyMap<string, CountedTogether>

@@ -26,7 +26,7 @@ const datasets = {
   }),
   unknown_days: rows({
     day: text,
-    /** A resource that did not answer, or a figure that its answer does not have. */
+    /** A resource that did not answer, or a figure that its response does not have. */
     source: z.enum([
       'activity',
       'sessions',

@@ -196,9 +196,9 @@ export function scopeOf({ orgId, days, resources, published, fresh }: ScopeOptio
     })
     const others = all.flatMap(({ resource, isLanded }): LeftOut[] => {
       if (!isLanded) return [{ orgId, resource, day, why: 'absent', error: null }]
-      const answer = fresh.get(intervalKey(resource, day))
-      if (answer?.file != null) return []
-      return [{ orgId, resource, day, why: 'unanswered', error: answer?.error ?? null }]
+      const fetched = fresh.get(intervalKey(resource, day))
+      if (fetched?.file != null) return []
+      return [{ orgId, resource, day, why: 'unanswered', error: fetched?.error ?? null }]
     })
     const isVerified = others.every(({ why }) => why === 'absent')
     if (isVerified && all.some(({ isLanded }) => isLanded)) intervals.push(...all)

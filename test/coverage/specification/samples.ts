@@ -1,5 +1,5 @@
 /*
- * One answer of each resource with every documented field. No two fields of a resource
+ * One response of each resource with every documented field. No two fields of a resource
  * have the same value, so that a value tells where it came from.
  */
 

@@ -307,7 +307,7 @@ describe('the plan', () => {
 })
 
 /**
- * Records answers to everything that is planned: most days land; of the final ones, a third comes
+ * Records responses to everything that is planned: most days land; of the final ones, a third comes
  * back much smaller, and a third is refused.
  */
 async function recheck(

@@ -41,7 +41,7 @@ export function key(activity_date) {
   return { org_id, activity_date }
 }
 
-/** Every answer, by when it was fetched; numbers as the text that was sent. */
+/** Every response, by when it was fetched; numbers as the text that was sent. */
 async function readAnswers() {
   const found = []
   for (const fetched of (await readdir(join(folder, 'input'))).sort()) {

@@ -84,7 +84,7 @@ describe('the comparison of the report', () => {
     ).toEqual(expected)
   })
 
-  it('is left out for the days whose answers lack the figure, and for no other figure', () => {
+  it('is left out for the days whose responses lack the figure, and for no other figure', () => {
     const unknown_days = [{ day: '2026-03-31', source: 'billable_tokens' as const }]
     const { organisation } = view({ ...history, unknown_days })
     expect(changes({ organisation })).toEqual([

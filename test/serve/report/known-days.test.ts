@@ -3,7 +3,7 @@ import { Database } from '../../../src/lib/duckdb.ts'
 import { statement } from '../../../src/lib/package.ts'
 
 /**
- * An organisation with use in the week of 2 March, none in the two weeks after it, and no answer
+ * An organisation with use in the week of 2 March, none in the two weeks after it, and no response
  * about 18 March and about the tools of 17 March. Another one was never used.
  */
 let database: Database
@@ -122,7 +122,7 @@ it('law 5: a client without users in a whole week has zero, from its first week 
   ])
 })
 
-it('law 5: days that a figure lacks are those without an answer of its resource, or without it in the answer', async () => {
+it('law 5: days that a figure lacks are those without a response of its resource, or without it in the response', async () => {
   expect(await quiet('unknown_days')).toEqual([
     ...[2, 3, 4, 5, 6, 7, 8].map((day) => [`2026-03-0${day}`, 'git_prs_created']),
     ['2026-03-17', 'tools'],
