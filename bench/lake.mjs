@@ -1,7 +1,7 @@
 // A raw lake of any size without a network: `--users` × `--days` user days, and
 // the day endpoints that agree with them, in the layout of the contract.
-import { mkdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, readdir, readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { digestOf } from '../dist/extract/land/row-lines.js'
 import { Database, literal } from '../dist/lib/duckdb.js'
 import { sha256OfFile } from '../dist/lib/files.js'
@@ -68,7 +68,7 @@ async function versionOf(dataFolder, { resource, day, number, digest }) {
   await mkdir(folder, { recursive: true })
   const fetchedAt = `${addDays(day, 39 + number)}T06:00:00.000Z`
   const file = `${fetchedAt.replaceAll(/[-:.]/g, '')}-${digest.slice(0, 16)}.parquet`
-  return { resource, day, number, digest, fetchedAt, file, path: join(folder, file) }
+  return { resource, day, digest, fetchedAt, file, path: join(folder, file) }
 }
 
 /** The digest that landing these rows would compute. */
@@ -94,14 +94,15 @@ function statementValues({ resource, day, digest, fetchedAt, path }) {
   }
 }
 
-async function intervalOf({ resource, day, number, digest, fetchedAt, file, path }) {
+async function intervalOf({ resource, day, digest, fetchedAt, file, path }) {
+  const { length: versions } = await readdir(dirname(path))
   return {
     resource,
     day,
     status: 'landed',
     fetchedAt: Date.parse(fetchedAt),
     rowCount: null,
-    versions: number,
+    versions,
     attempts: 1,
     requestId: 'req_00000001',
     file,
