@@ -65,10 +65,10 @@ async function startServer({ bucket, style }) {
 }
 
 /** Starts all requests at once; the governor times them. */
-async function ask({ url, index, bucket, style, learnt }) {
+async function ask({ url, index, bucket, style, learned }) {
   const [rate, burst, seconds] = bucket
   const client = new ApiClient(
-    { baseUrl: url, credential: 'k', rate: 1000, concurrency: 8, deadline: Infinity, learnt },
+    { baseUrl: url, credential: 'k', rate: 1000, concurrency: 8, deadline: Infinity, learned },
     world,
   )
   let left = Math.round(burst + rate * seconds)
@@ -81,7 +81,7 @@ async function ask({ url, index, bucket, style, learnt }) {
   }
   await Promise.all(Array.from({ length: TASKS }, work))
   const took = (performance.now() - began) / 1000
-  return { index, bucket, style, learnt: client.learned(), took }
+  return { index, bucket, style, learned: client.learned(), took }
 }
 
 function told(run) {
