@@ -11,6 +11,8 @@ export type Server = (now: number, inFlight: number) => Answer
 export interface VirtualOptions {
   /** Milliseconds from sending to the response; half of it before the request arrives. */
   readonly latencyMs: (inFlight: number) => number
+  /** Milliseconds until the connection is open, which delay the first request. */
+  readonly connectMs?: number
   readonly seed?: number
   readonly startsAt?: number
   /** Milliseconds that pass with each reading of the clock: work takes time, too. */
@@ -36,6 +38,7 @@ export class VirtualTime {
   readonly stop = new AbortController()
   #now: number
   #inFlight = 0
+  #isConnected = false
   readonly #due: { at: number; go: () => void }[] = []
   #random: number
 
@@ -75,13 +78,14 @@ export class VirtualTime {
   async #exchange(
     request: HttpRequest,
     server: Server,
-    { latencyMs }: VirtualOptions,
+    { latencyMs, connectMs = 0 }: VirtualOptions,
   ): Promise<HttpResponse> {
     this.#inFlight += 1
     const inFlight = this.#inFlight
     const half = (latencyMs(inFlight) * (0.8 + 0.4 * this.#chance())) / 2
     const at = this.world.now()
-    await this.#sleep(half)
+    await this.#sleep(half + (this.#isConnected ? 0 : connectMs))
+    this.#isConnected = true
     const answer = server(this.#now, inFlight)
     await this.#sleep(half)
     this.#inFlight -= 1

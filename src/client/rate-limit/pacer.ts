@@ -46,6 +46,11 @@ export class Pacer {
   #quota: QuotaPacer | undefined
   /** Requests that were answered and not refused. */
   #passed = 0
+  /**
+   * The first of them, until the latency of the next one shows when it reached the server: it also
+   * opened the connection.
+   */
+  #first: Heard | undefined
   #inFlight = 0
   /** When the last request was due. */
   #turnAt: number
@@ -108,11 +113,12 @@ export class Pacer {
    * Records a request that was not refused: it was answered, or failed after the server may
    * have counted it. A quota that the server states replaces the remembered limit.
    */
-  passed({ sentAt, quotas, now }: Heard): void {
+  passed(heard: Heard): void {
+    const { sentAt, quotas, now } = heard
     this.#passed += 1
     this.#quota = withQuotas(this.#quota, quotas, this.#passed, now)
     if (this.#quota !== undefined && this.#refusedAt === -Infinity) this.#limit = undefined
-    this.#answered(sentAt, false)
+    this.#answered(heard, false)
     if (sentAt > this.#refusedAt) this.#isRecovered = true
   }
 
@@ -123,12 +129,13 @@ export class Pacer {
    * the server states with every response is used up, it explains the refusal, and no other limit is
    * assumed.
    */
-  refused({ sentAt, quotas, now }: Heard): void {
+  refused(heard: Heard): void {
+    const { sentAt, quotas, now } = heard
     const isFirst = this.#isRecovered && sentAt > this.#refusedAt
     const isInformative = this.#isRecovered || sentAt <= this.#refusedAt
     this.#quota = this.#quota && withQuotas(this.#quota, quotas, this.#passed, now)
     if (isFirst) this.#bucket = faded(this.#bucket)
-    this.#answered(sentAt, isInformative ? true : undefined)
+    this.#answered(heard, isInformative ? true : undefined)
     this.#level = { tokens: 0, at: now }
     if (isFirst) {
       this.#refusedAt = now
@@ -170,9 +177,19 @@ export class Pacer {
   }
 
   /** `isRefused`: undefined if the response says nothing about the limit. */
-  #answered(sentAt: number, isRefused: boolean | undefined): void {
+  #answered(heard: Heard, isRefused: boolean | undefined): void {
+    const { sentAt, now } = heard
     this.#inFlight = Math.max(0, this.#inFlight - 1)
     if (isRefused === undefined) return
+    if (this.#passed === 1 && !isRefused) {
+      this.#first = heard
+      return
+    }
+    if (this.#first !== undefined) {
+      const reachedAt = Math.max(this.#first.sentAt, this.#first.now - (now - sentAt))
+      this.#bucket = withRequest(this.#bucket, reachedAt, false)
+      this.#first = undefined
+    }
     this.#bucket = withRequest(this.#bucket, sentAt, isRefused)
     this.#limit = this.#limit && { ...this.#limit, ...rangeOf(this.#bucket) }
   }
