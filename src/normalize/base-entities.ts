@@ -102,14 +102,14 @@ function flattened([name, resource]: readonly [string, string]): BaseEntity {
   }
 }
 
-/** Digest of the statements that make an entity; empty if no single statement makes it. */
+/** Digest of the statements that make a table of base; empty for an unknown one. */
 export function statementsDigestOf(name: string): string {
-  return (
-    BASE_ENTITIES.find(
-      (each) => each.name === name && each.resource !== null,
-    )?.statementsDigest() ?? ''
-  )
+  if (name === 'intervals') return intervalsDigest()
+  return BASE_ENTITIES.find((each) => each.name === name)?.statementsDigest() ?? ''
 }
+
+/** Every build writes this table, not `normalize`. */
+const intervalsDigest = digestOfStatements(() => [statement('base/steps/intervals')])
 
 function restatedDays({ dataFolder, orgId, ledger }: NormalizeOptions): DaySource[] {
   const days: DaySource[] = []
