@@ -87,7 +87,8 @@ export async function build(context: RunContext, choice: BuildChoice): Promise<S
   await refuseSelectionOnPast(dataFolder, choice)
   refuseFuture(asOf, context.world.now())
   const missing = await reconcileLedgers(context)
-  if (asOf === undefined) await landHooks(context)
+  // a retry continues what was built from the sources as they were
+  if (asOf === undefined && choice.retry !== true) await landHooks(context)
   const orgIds = requireOrganisations(context, await knownOrganisations(dataFolder))
   if (asOf === undefined) return normalizeAndBuild(context, orgIds, choice, missing)
   const past = await dataAsOf(dataFolder, orgIds, asOf)
@@ -261,7 +262,7 @@ async function optionsOfBuild(
     },
     failedFile: {
       path: join(dataFolder, 'state', 'failed', 'warehouse.duckdb'),
-      sources: JSON.stringify([asOf, [...(contents ?? [])]]),
+      sources: JSON.stringify([asOf, [...(contents ?? [])], intervals]),
     },
     sourceStatements: (_source, table) => statementsDigestOf(table),
     // base of another time is another base, and tables of Spark are found by their paths

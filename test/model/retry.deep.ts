@@ -107,7 +107,7 @@ describe('a retry', () => {
     const other = await refusal(bench.build(CHAIN, { ...placesOf(bench, 'other'), retry: true }))
     expect(other).toMatchObject({
       message:
-        '--retry: other days have landed since run run-2 failed, or it was a build with --as-of',
+        '--retry: other days have landed or were requested since run run-2 failed, or it was a build with --as-of',
       hint: 'Build everything: agent-warehouse build.',
     })
   })

@@ -213,7 +213,7 @@ async function openFailed(failedFile: BuildOptions['failedFile'], target: string
   const { run_id: runId } = record
   if (record.sources !== failedFile?.sources) {
     throw refusal(
-      `other days have landed since run ${runId} failed, or it was a build with --as-of`,
+      `other days have landed or were requested since run ${runId} failed, or it was a build with --as-of`,
     )
   }
   const copied = await makeWorkingCopy(path, target).catch((error: unknown) => {
