@@ -81,6 +81,27 @@ it('a changed model is built again in a data folder that has moved', async () =>
   expect(await bench.rows('select sessions from fct_total')).toEqual([{ sessions: 7 }])
 })
 
+it('a build of some models in a data folder that has moved reads the files at the new path', async () => {
+  const seen = (sql: string): Files => ({
+    ...DAILY,
+    'models/fct_seen.sql': `{{ config(materialized='table') }}\n${sql} from {{ ref('stg_users') }}`,
+    'models/fct_seen.yml': `models:
+  - name: fct_seen
+    description: One row.
+    columns:
+      - {name: days, description: Days.}
+`,
+  })
+  const before = await Bench.open()
+  await serve(before, ROWS)
+  await before.build(seen('select count(*) as days'), { movableFolder: before.data })
+  const bench = await before.moved()
+  await serve(bench, ROWS.slice(1))
+  const some = { movableFolder: bench.data, select: 'fct_seen' }
+  await bench.build(seen('select cast(count(*) as int) as days'), some)
+  expect(await bench.rows('from fct_seen')).toEqual([{ days: 1 }])
+})
+
 it('a check of unchanged rows is not run again, and its result is recorded', async () => {
   const bench = await builtTwice('digest-1', 'digest-1')
   const results = await bench.rows('select distinct status from meta.check_results')

@@ -22,8 +22,12 @@ export async function planBuild(
 ): Promise<BuildPlan> {
   const { fullRefresh, exclude, retry } = options
   const { models } = compiled
-  const selection = await selectionState(options, compiled, state)
-  const selected = select(models, retry ? RETRY_SELECTOR : options.select, exclude, selection)
+  const everyName = new Set(models.map(({ name }) => name))
+  const current = inputDigests(models, everyName, state.models, options)
+  const selection = await selectionState(options, compiled, state, current)
+  const wanted = select(models, retry ? RETRY_SELECTOR : options.select, exclude, selection)
+  // a view that has moved would read the files at the old path
+  const selected = models.filter((node) => wanted.includes(node) || hasMoved(node, state, current))
   const names = new Set(selected.map(({ name }) => name))
   const digests = inputDigests(models, names, state.models, options)
   const hasSameRows = ({ name }: ModelNode): boolean => {
@@ -147,22 +151,34 @@ function scopeOf(
 function reasonToCreate(
   node: ModelNode,
   models: readonly ModelNode[],
-  { models: published, problem }: PublishedState,
+  state: PublishedState,
   current: ReadonlyMap<string, InputDigests>,
 ): string | null {
+  const { models: published, problem } = state
   const before = published.get(node.name)
   if (before === undefined) return problem ?? NEW
   if (!before.isSameEngine) return `it was built with ${before.engine}`
-  const isChanged = (name: string): boolean => published.get(name)?.own !== current.get(name)?.own
   if (before.withAncestors === current.get(node.name)?.withAncestors) {
-    return kindOf(node) === 'view' && isChanged(node.name) ? MOVED : null
+    return hasMoved(node, state, current) ? MOVED : null
   }
+  const isChanged = (name: string): boolean => published.get(name)?.own !== current.get(name)?.own
   const lineage = lineageOf([node.name], models)
   const names = models.map(({ name }) => name)
   const changed = names.filter((name) => lineage.has(name) && isChanged(name))
   return changed.length === 0
     ? 'its record is of an earlier release, or a model that it reads was built without it'
     : `changed since: ${changed.join(', ')}`
+}
+
+/** Whether a view differs from the published one only in the folder of its sources. */
+function hasMoved(
+  node: ModelNode,
+  { models: published }: PublishedState,
+  current: ReadonlyMap<string, InputDigests>,
+): boolean {
+  const [before, now] = [published.get(node.name), current.get(node.name)]
+  const isSame = before !== undefined && before.withAncestors === now?.withAncestors
+  return kindOf(node) === 'view' && isSame && before.own !== now.own
 }
 
 /** The models that the failed build did not build, and those that changed since, are modified. */
@@ -172,16 +188,14 @@ async function selectionState(
   options: BuildOptions,
   compiled: Compiled,
   state: PublishedState,
+  current: ReadonlyMap<string, InputDigests>,
 ): Promise<SelectionState> {
   const { artifacts, select = '', exclude = '', retry } = options
-  const { models } = compiled
-  const all = new Set(models.map(({ name }) => name))
-  const digests = inputDigests(models, all, state.models, options)
   const isAsked = artifacts !== undefined && `${select} ${exclude}`.includes('result:')
   const results = isAsked ? await readLastResults(artifacts.folder) : null
   return {
     isNew: (model) => !state.models.has(model),
-    isModified: (model) => state.models.get(model)?.own !== digests.get(model)?.own,
+    isModified: (model) => state.models.get(model)?.own !== current.get(model)?.own,
     results: retry ? failedIn(state, compiled) : results,
   }
 }
