@@ -141,8 +141,8 @@ export class Bench {
   }
 
   /** What a build would do with each model. */
-  async plan(files: Files): Promise<readonly PlannedModel[]> {
-    return planOfBuild(await this.#options(files))
+  async plan(files: Files, options: Partial<BuildOptions> = {}): Promise<readonly PlannedModel[]> {
+    return planOfBuild(await this.#options(files, options))
   }
 
   async #options(files: Files, options: Partial<BuildOptions> = {}): Promise<BuildOptions> {

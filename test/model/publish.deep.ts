@@ -378,12 +378,15 @@ describe('a selected build', () => {
 
   it('requires a published file', async () => {
     const bench = await Bench.open()
-    const error = await failure(bench.build(two, { select: 'fct_user' }))
-    expect(error).toBeInstanceOf(UsageError)
-    expect(error).toMatchObject({
-      message: `only some models are selected, but there is no published warehouse yet: ${bench.target}`,
-      hint: 'Build everything first: agent-warehouse build.',
-    })
+    const some = { select: 'fct_user' }
+    for (const ask of [() => bench.build(two, some), () => bench.plan(two, some)]) {
+      const error = await failure(ask())
+      expect(error).toBeInstanceOf(UsageError)
+      expect(error).toMatchObject({
+        message: `only some models are selected, but there is no published warehouse yet: ${bench.target}`,
+        hint: 'Build everything first: agent-warehouse build.',
+      })
+    }
   })
 
   it('that fails a check leaves the old file', async () => {

@@ -9,7 +9,13 @@ import { writeArtifacts } from '../artifacts/write.ts'
 import { failedChecks } from '../checks/run.ts'
 import { compileProject } from '../project/compile.ts'
 import { throwIfAny } from '../project/errors.ts'
-import type { RunningBuild, BuildOptions, Outcome, NodePlan } from '../shared/context.ts'
+import {
+  isPartial,
+  type BuildOptions,
+  type NodePlan,
+  type Outcome,
+  type RunningBuild,
+} from '../shared/context.ts'
 import type { Contents } from '../shared/meta.ts'
 import { planBuild, refreshed } from './build-plan.ts'
 import { executePlan, snapshotsOf, type ExecutedPlan } from './execute.ts'
@@ -29,10 +35,17 @@ export interface PlannedModel extends Pick<NodePlan, 'action' | 'reason'> {
 
 /**
  * Plans what a build would do with each model, in build order. Writes nothing, and needs no lock.
+ *
+ * @throws UsageError for a selection where the build has no file to continue from, and what
+ *   `planBuild` throws.
  */
 export async function planOfBuild(options: BuildOptions): Promise<readonly PlannedModel[]> {
   const compiled = compileProject(options.project, options)
-  const { nodes } = await planBuild(options, compiled, await readPrevious(options))
+  const previous = await readPrevious(options)
+  const { state, published } = previous
+  const isContinued = published !== null && state.problem === null
+  if (isPartial(options) && !isContinued) throw nothingToContinue(options.target, state.problem)
+  const { nodes } = await planBuild(options, compiled, previous)
   return nodes.map(({ node, action, reason }) => ({ model: node.name, action, reason }))
 }
 
@@ -123,11 +136,15 @@ async function beginFile(
     return temporaryPath(target)
   }
   if (path !== null) return path
+  throw nothingToContinue(target, state.problem)
+}
+
+function nothingToContinue(target: string, problem: string | null): UsageError {
   const what =
-    state.problem === null
+    problem === null
       ? `only some models are selected, but there is no published warehouse yet: ${target}`
-      : `only some models are selected, but ${target} is not the file that was published: ${state.problem}`
-  throw new UsageError(what, { hint: 'Build everything first: agent-warehouse build.' })
+      : `only some models are selected, but ${target} is not the file that was published: ${problem}`
+  return new UsageError(what, { hint: 'Build everything first: agent-warehouse build.' })
 }
 
 /**
