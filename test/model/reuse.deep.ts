@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { readRecords } from '../../src/lake/published.ts'
 import { DAILY, serve, type UserDay } from './daily.ts'
 import { Bench, type Files } from './fixture.ts'
 import { project } from './alone.ts'
@@ -240,4 +241,13 @@ it('no model of the project uses the time or random numbers, so that it can be r
     ),
   )
   expect(asking.map(({ name }) => name)).toEqual([])
+})
+
+it('a build of another point in time with the same rows is published, because it says its time', async () => {
+  const bench = await Bench.open()
+  await serve(bench, [['a', '2026-01-14', 'u1', 1, 'v1']])
+  for (const asOf of [Date.UTC(2026, 0, 20), Date.UTC(2026, 0, 21)])
+    await bench.build(DAILY, { asOf, runId: `as of ${asOf}` })
+  const [record] = await readRecords(bench.target)
+  expect(record?.asOf).toBe('2026-01-21T00:00:00.000Z')
 })

@@ -149,7 +149,7 @@ function nothingToContinue(target: string, problem: string | null): UsageError {
 
 /**
  * Replaces the published file with the finished one at `path`, unless that is a copy of the
- * published file whose content and `meta` are still the same.
+ * published file whose content, `meta` and point in time are still the same.
  */
 async function publish(
   path: string,
@@ -159,7 +159,11 @@ async function publish(
   { published }: PreviousWarehouse,
 ): Promise<void> {
   const { target, runId, asOf, keep, warn, now, emit, fullRefresh } = build
-  const isSame = published?.content === contents.content && published.meta === contents.meta
+  const knownAt = asOf === null ? null : new Date(asOf).toISOString()
+  const isSame =
+    published?.content === contents.content &&
+    published.meta === contents.meta &&
+    published.asOf === knownAt
   if (!isInNewFile && !fullRefresh && isSame && (await canBeOpened(target))) {
     emit({ type: 'warehouse.unchanged', path: target })
     return
@@ -169,7 +173,7 @@ async function publish(
     target,
     runId,
     builtAt: new Date(now()).toISOString(),
-    asOf: asOf === null ? null : new Date(asOf).toISOString(),
+    asOf: knownAt,
     ...contents,
     present: published,
     keep,
