@@ -17,4 +17,4 @@ comment on column meta.source_freshness.loaded_at is 'When its newest row was fe
 comment on column meta.source_freshness.checked_at is 'When the freshness was checked, UTC.';
 comment on column meta.source_freshness.warn_after_seconds is 'The age from which on a build warns, in seconds. NULL: never.';
 comment on column meta.source_freshness.error_after_seconds is 'The age from which on the status is error, in seconds. NULL: never. The file is published nevertheless.';
-comment on column meta.source_freshness.status is 'pass, warn or error; pass for an empty table.'
+comment on column meta.source_freshness.status is 'pass, warn or error, in a warehouse of an earlier point in time as of then; pass for an empty table.'

@@ -58,6 +58,14 @@ it.each([
   },
 )
 
+it('a build of an earlier point in time judges freshness as of then', async () => {
+  const bench = await Bench.open()
+  const asOf = NOW - 99 * HOUR
+  const { freshness } = await bench.build(expected(`{${LIMITS}, ${loaded(100)}}`), { asOf })
+  expect(freshness).toMatchObject([{ status: 'pass' }])
+  expect(warnings(bench)).toEqual([])
+})
+
 it('freshness is computed from a column or expression', async () => {
   const bench = await Bench.open()
   const config = `{loaded_at_field: "timestamptz '2026-01-30 00:00:00Z' + to_hours(cast(sessions as int))",

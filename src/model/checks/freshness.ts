@@ -23,12 +23,13 @@ const loadedRows = z.array(z.object({ ms: z.coerce.number().nullable() }))
 
 /**
  * Computes the age of the newest row of every source table with a freshness rule, writes
- * `meta.source_freshness`, and warns about stale tables.
+ * `meta.source_freshness`, and warns about stale tables. In a build with `--as-of`, the age is that
+ * of then.
  *
  * @throws StatementError if DuckDB rejects the freshness query of the yml.
  */
 export async function checkFreshness(
-  { db, now, emit }: BuildContext,
+  { db, now, emit, asOf }: BuildContext,
   sources: readonly Source[],
   sourceSql: CompileOptions['sourceSql'],
 ): Promise<FreshnessResult[]> {
@@ -38,11 +39,12 @@ export async function checkFreshness(
       if (rule === null) continue
       const checkedAt = now()
       const loadedAt = await newest(db, table, sourceSql(source, table), rule)
-      const status = loadedAt === null ? 'pass' : freshnessOf(checkedAt - loadedAt, rule)
+      const ageMs = Math.min(checkedAt, asOf ?? Infinity) - (loadedAt ?? Infinity)
+      const status = freshnessOf(ageMs, rule)
       const durationMs = now() - checkedAt
       results.push({ source, table, loadedAt, checkedAt, rule, status, durationMs })
-      if (loadedAt === null || status === 'pass') continue
-      const message = `source ${source}.${table} is stale: ${ageText(checkedAt - loadedAt, rule)}`
+      if (status === 'pass') continue
+      const message = `source ${source}.${table} is stale: ${ageText(ageMs, rule)}`
       emit({ type: 'warning', message })
     }
   }
