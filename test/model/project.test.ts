@@ -43,6 +43,12 @@ it('a project is read with folder settings, columns and tests of its models', as
   expect(project.vars).toEqual({ smallest: 0 })
 })
 
+it('vars under the name of the project override the others, as in dbt', async () => {
+  const yml = `${PROJECT_YML}  other: 1\n  tiny: {smallest: 4}\n`
+  const project = await loadProject(await writeFiles({ ...TINY, 'dbt_project.yml': yml }))
+  expect(project.vars).toEqual({ smallest: 4, other: 1 })
+})
+
 it('a project is frozen deeply', async () => {
   const project = await loadProject(await writeFiles(TINY))
   expect(Object.isFrozen(project.models[0]?.columns[0]?.meta)).toBe(true)

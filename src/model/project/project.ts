@@ -1,7 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { basename, extname, join, relative, sep } from 'node:path'
+import type { z } from 'zod'
 import { allOrThrow } from '../../lib/concurrency.ts'
 import { orIfMissing } from '../../lib/files.ts'
+import { isObject } from '../../lib/json.ts'
 import { readDocs, readYaml } from './yaml.ts'
 import { ProjectError, requireKnown, unknownName } from './errors.ts'
 import { readMetrics } from './metrics.ts'
@@ -65,7 +67,7 @@ export async function loadProject(folder: string, options: SeedChoice = {}): Pro
     ...notes,
     name,
     folder,
-    vars: project.vars,
+    vars: varsOf(project),
     models: models.sort((a, b) => (a.name < b.name ? -1 : 1)),
     seeds,
     // tests in a folder `generic` are macros for dbt; ours are in `sql/checks`
@@ -80,6 +82,12 @@ export async function loadProject(folder: string, options: SeedChoice = {}): Pro
     metrics: await readMetrics(folder, models),
     docs,
   })
+}
+
+/** As in dbt, the vars under the project's name override the others. */
+function varsOf({ name, vars }: z.output<typeof projectShape>): Project['vars'] {
+  const { [name]: own, ...shared } = vars
+  return isObject(own) ? { ...shared, ...own } : vars
 }
 
 /** The files under the paths that have one of the endings, relative to the project's folder, sorted. */
