@@ -46,6 +46,17 @@ const names = ({ events }: Bench): string[] =>
       : [],
   )
 
+it('an integer of a unit test that YAML would round is refused, because its neighbour would pass', async () => {
+  const bench = await Bench.open()
+  const rounded = SUMS.replace('sessions: 1}', 'sessions: 9007199254740990}').replace(
+    'sessions: 3}',
+    'sessions: 9007199254740993}',
+  )
+  const error = await failure(bench.build(tested(rounded)))
+  expect(error.message).toContain('write an integer beyond 2^53 in quotes')
+  await bench.build(tested(rounded.replace('9007199254740993', '"9007199254740992"')))
+})
+
 it('a unit test passes when the model makes the expected rows from the given ones', async () => {
   const bench = await Bench.open()
   await bench.build(tested(SUMS))

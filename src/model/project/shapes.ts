@@ -17,6 +17,13 @@ const modelRef = z
   .string()
   .regex(REF, "write ref('model_name')")
   .transform((to) => to.replace(REF, '$1'))
+/** YAML reads numbers as doubles, so a longer integer would be another one. */
+const exactNumber = z
+  .number()
+  .refine(
+    (value) => !Number.isInteger(value) || Number.isSafeInteger(value),
+    'write an integer beyond 2^53 in quotes',
+  )
 const texts = z.union([z.string().transform((text) => [text]), z.array(z.string())])
 
 /** `config:`, `config(...)` and `+` keys of a model. */
@@ -70,7 +77,7 @@ export const genericTestShape = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('not_null') }),
   z.strictObject({
     kind: z.literal('accepted_values'),
-    values: z.array(z.union([z.string(), z.number(), z.boolean()])).min(1),
+    values: z.array(z.union([z.string(), exactNumber, z.boolean()])).min(1),
   }),
   z.strictObject({
     kind: z.literal(['relationships', 'relationships_in_org']),
@@ -173,7 +180,7 @@ const source = z.strictObject({
 
 const SOURCE = /^source\(\s*['"](\w+)['"]\s*,\s*['"](\w+)['"]\s*\)$/
 
-const cell = z.union([z.string(), z.number(), z.boolean(), z.null()])
+const cell = z.union([z.string(), exactNumber, z.boolean(), z.null()])
 const row = z.record(z.string(), cell)
 
 const fixture = {
