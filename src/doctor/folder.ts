@@ -8,7 +8,7 @@ import type { Database } from '../lib/duckdb.ts'
 import { mapLimit } from '../lib/concurrency.ts'
 import { probeFolder, writableAncestor } from '../lib/disk.ts'
 import { freeDisk } from '../lib/machine.ts'
-import { orIfMissing, listIfThere } from '../lib/files.ts'
+import { orIfMissing, listIfReadable } from '../lib/files.ts'
 import { warehousePath, organisationsInLake } from '../lake/layout.ts'
 import { describeOwner, leaseStatus } from '../lib/lock.ts'
 import { verifyPublished, readRecords, recordPath, keptFiles } from '../lake/published.ts'
@@ -158,7 +158,7 @@ async function addExposed(
   if ((mode & umask) !== 0) {
     exposed.push(`${name || dataFolder} (${mode.toString(8).padStart(3, '0')})`)
   }
-  for (const entry of status.isDirectory() ? await listIfThere(path) : []) {
+  for (const entry of status.isDirectory() ? await listIfReadable(path) : []) {
     await addExposed(exposed, dataFolder, join(path, entry.name), umask)
   }
 }

@@ -61,7 +61,7 @@ export async function removeTemporariesOf(path: string): Promise<void> {
  */
 export async function removeTemporaryFiles(folder: string): Promise<number> {
   let removed = 0
-  for (const entry of await listIfThere(folder)) {
+  for (const entry of await listIfReadable(folder)) {
     const path = join(folder, entry.name)
     if (nameOfTemporary(entry.name) !== undefined) {
       await rm(path, { recursive: true, force: true })
@@ -258,6 +258,14 @@ export async function readJson(path: string, warn: (message: string) => void): P
 /** The entries of a folder; none if it does not exist. */
 export async function listIfThere(path: string): Promise<Dirent[]> {
   return orIfMissing(readdir(path, { withFileTypes: true }), [])
+}
+
+/** The same; none of a folder that this user may not read, such as `lost+found`. */
+export async function listIfReadable(path: string): Promise<Dirent[]> {
+  return listIfThere(path).catch((error: unknown) => {
+    if (['EACCES', 'EPERM'].includes(codeOf(error) ?? '')) return []
+    throw error
+  })
 }
 
 /** The names of the files in a folder that have this ending, without hidden ones, sorted. */
