@@ -162,6 +162,27 @@ it.each([
   await expect(builtTwiceWithTest(test)).rejects.toThrow('no_999')
 })
 
+const TOTAL = DAILY['models/fct_total.sql'] ?? ''
+const totals = 'select cast(sessions as int) as sessions from fct_total'
+
+it.each([
+  ['asks for the time', 'models/fct_total.sql', `${TOTAL}where now() > '2020-01-01'\n`],
+  ['reads a file', 'models/fct_total.sql', `${TOTAL}where '/a.csv' is not null\n`],
+  [
+    'reads a view that draws a random number',
+    'models/stg_users.sql',
+    "select * from {{ source('platform', 'users') }} where random() >= 0\n",
+  ],
+])('a table that %s is built again', async (_, file, sql) => {
+  const bench = await builtTwiceWith({ [file]: sql })
+  expect(await bench.rows(totals)).toEqual([{ sessions: 4 }])
+})
+
+it('a table whose comment speaks of the time is reused', async () => {
+  const bench = await builtTwiceWith({ 'models/fct_total.sql': `${TOTAL}-- as of now\n` })
+  expect(await bench.rows(totals)).toEqual([{ sessions: 999 }])
+})
+
 /** A model without a source, whose rows are inserted by the hook of another model. */
 const RECORDED: Files = {
   ...DAILY,

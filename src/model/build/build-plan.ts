@@ -110,7 +110,9 @@ function planNode(
   const planned = { node, isDescribed, hasSameRows }
   if (hasSameRows) return { ...planned, action: 'reuse', reason: 'the same rows' }
   if (kindOf(node) === 'view') return { ...planned, action: 'reuse', reason: 'the same statement' }
-  const reads = 'a model that it reads may have changed'
+  const reads = node.hasOtherInput
+    ? 'it may ask for the time, chance, files or schema meta'
+    : 'a model that it reads may have changed'
   if (node.increment === null) return toCreate(node, reads)
   return { ...planned, action: 'update', reason: reads }
 }

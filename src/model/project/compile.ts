@@ -1,6 +1,7 @@
 import { seedSql } from './seeds.ts'
 import type { z } from 'zod'
 import { known, ProjectError, requireKnown, type Place } from './errors.ts'
+import { hasOtherInput } from './other-input.ts'
 import { referenceOf } from './properties.ts'
 import { inOrder } from './select.ts'
 import { mergeSettings, testSettings } from './settings.ts'
@@ -121,13 +122,25 @@ function modelNode(model: Model, names: ProjectNames): ModelNode {
   }
   const full = statements(false)
   const increment = settings.materialized === 'incremental' ? statements(true) : null
+  const sources = [...new Set(all.flatMap(({ sources }) => sources))]
+  const files = sources.map((source) => sqlOf(source, names))
   return {
     ...nodeOf(model, settings, full),
     increment,
     dependsOn: refsOf(all),
     hookRefs: refsOf(hooks),
-    sources: [...new Set(all.flatMap(({ sources }) => sources))],
+    sources,
+    hasOtherInput: all.some(({ sql }) => hasOtherInput(without(sql, files))),
   }
+}
+
+function sqlOf(source: string, { sourceSql }: ProjectNames): string {
+  const [name = '', table = ''] = source.split('.')
+  return sourceSql(name, table)
+}
+
+function without(sql: string, parts: readonly string[]): string {
+  return parts.reduce((text, part) => text.replaceAll(part, ''), sql)
 }
 
 function seedNode(seed: Seed): ModelNode {
@@ -162,6 +175,7 @@ function nodeOf(described: Described, settings: ModelSettings, statements: State
     dependsOn: [],
     hookRefs: [],
     sources: [],
+    hasOtherInput: false,
   }
 }
 
@@ -247,8 +261,7 @@ function replacedBy({ kind, name }: UnitTestInput, names: ProjectNames, place: P
   if (kind === 'ref') return known(place, 'model', name, names.models)
   const tables = [...names.sources].flatMap(([each, own]) => own.map((table) => `${each}.${table}`))
   requireKnown(place, 'source', name, tables)
-  const [source = '', table = ''] = name.split('.')
-  return names.sourceSql(source, table)
+  return sqlOf(name, names)
 }
 
 /** A name that differs from all CTEs of models. */

@@ -179,6 +179,8 @@ export interface ModelNode extends Described, ModelSettings, Statements {
   readonly hookRefs: readonly string[]
   /** `source.table` */
   readonly sources: readonly string[]
+  /** Whether it may have other rows although its models and sources have the same. */
+  readonly hasOtherInput: boolean
 }
 
 export function kindOf({ materialized }: Pick<ModelNode, 'materialized'>): 'table' | 'view' {

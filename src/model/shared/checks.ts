@@ -3,6 +3,7 @@ import { statement, fill } from '../../lib/package.ts'
 import { changedRows } from './relations.ts'
 import type { Compiled } from '../project/compile.ts'
 import { ProjectError } from '../project/errors.ts'
+import { hasOtherInput } from '../project/other-input.ts'
 import { referenceOf } from '../project/properties.ts'
 import type { GenericTest, ModelNode, TestSettings } from '../project/types.ts'
 
@@ -96,7 +97,7 @@ export function checksOf(compiled: Compiled, chosen: readonly ModelNode[]): Chec
     sql,
     file,
     reads: dependsOn,
-    readsOnlyModels: dependsOn.length > 0 && sources.length === 0 && !OTHER_INPUT.test(sql),
+    readsOnlyModels: dependsOn.length > 0 && sources.length === 0 && !hasOtherInput(sql),
   }))
   const checks = [...generic, ...singular].filter(
     ({ reads }) => isWhole || reads.some((name) => names.has(name)),
@@ -108,10 +109,6 @@ export function checksOf(compiled: Compiled, chosen: readonly ModelNode[]): Chec
     hint: 'Give one of them a name of its own: name: …',
   })
 }
-
-/** The time, chance, files and the pipeline's own tables. A false match only runs a check again. */
-const OTHER_INPUT =
-  /\bmeta\.|\bcurrent_|\bnow\b|\btoday\b|get_current|\blocal_?time|timestamp\s*\(\s*\)|random|uuid|\bread_|\bglob\b|\bage\s*\(|_scan\s*\(|'[^']*\.(?:csv|json|parquet)/i
 
 function toCheck(
   test: GenericTest,

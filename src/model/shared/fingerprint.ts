@@ -14,8 +14,8 @@ export interface InputDigests {
   readonly withAncestors: string
   /**
    * Digest of these and of the sources' contents: equal digests mean equal rows, except for rows that
-   * pre-hooks of other models write. Null if unknown, and for a model that depends on its own
-   * earlier state.
+   * pre-hooks of other models write. Null if unknown, for a model that depends on its own earlier
+   * state, and for one that asks for more than models and sources, such as the time.
    */
   readonly content: string | null
 }
@@ -70,7 +70,8 @@ function contentOf(
     ...parents.map(({ content }) => content),
     ...node.sources.map((source) => facts.sourceContent(...partsOf(source))),
   ]
-  if (node.snapshot !== null || inputs.some((input) => input === null)) return null
+  if (node.snapshot !== null || node.hasOtherInput) return null
+  if (inputs.some((input) => input === null)) return null
   return digest([withAncestors, ...inputs.map((input) => input ?? '')])
 }
 
