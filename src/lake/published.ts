@@ -93,7 +93,7 @@ export async function keepPublished(target: string, runId: string): Promise<void
  */
 async function replacePublished(temporary: string, target: string, runId: string): Promise<void> {
   await rm(`${target}.wal`, { recursive: true, force: true })
-  const found = await orIfMissing(lstat(target), undefined)
+  const found = await statusOf(target)
   if (found?.isDirectory() === true) {
     const name = `${basename(target)}-${pathSegment(runId)}`
     await moveAside(target, join(dirname(target), 'quarantine', name))

@@ -17,7 +17,7 @@ export interface ReferencedColumns {
  * An expression that is 0 if all rows are right. The expressions of all checks of one relation are
  * evaluated in one pass.
  */
-export interface Counting {
+interface Counting {
   readonly of: string
   /** Whether it is the number of wrong rows; otherwise, the check's own statement counts them. */
   readonly isExact: boolean
