@@ -67,6 +67,15 @@ describe('the forecast of equal weeks', () => {
     expect(dates).toEqual(['2026-04-15', '2026-04-15', '2026-04-15', '2026-04-15'])
   })
 
+  it('counts the limit of a user who has not been seen yet since the month before', async () => {
+    const rowOn = await forecasts({ credits: WEEKLY, limits: [700], limitInMarch: 440 })
+    expect(['2026-03-01', '2026-04-01'].map((day) => rowOn(day)?.['credit_limit'])).toEqual([
+      '440',
+      '1140',
+    ])
+    expect(rowOn('2026-04-01')).toMatchObject({ exhaustion_date: '2026-04-15' })
+  })
+
   it('gives no exhaustion date of the month before', async () => {
     const rowOn = await forecasts({ credits: WEEKLY, limits: [3000], limitInMarch: 100 })
     const dates = ['2026-03-20', '2026-04-20'].map((day) => rowOn(day)?.['exhaustion_date'])

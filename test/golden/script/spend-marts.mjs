@@ -126,22 +126,26 @@ function forecasts(made) {
   for (let day = FIRST_DAY; day <= lastDay; day = later(day, 1)) all.push(day)
   const known = new Map(all.map((day) => [day, creditsOf(made, day)]))
   const past = all.filter((day) => known.get(day) !== null)
-  const limits = creditLimits(made)
+  const limitOf = creditLimits(made)
   return past.map((day) => {
-    const credit_limit = limits.get(day.slice(0, 7)) ?? null
+    const credit_limit = limitOf(`${day.slice(0, 7)}-01`)
     return { ...forecast(day, known, past, credit_limit), credit_limit }
   })
 }
 
-/** The limits of the users of each month together, where each of them has one. */
+/**
+ * The limits of the users of a month together, where each of them has one, with those of the month
+ * before who are not seen in it.
+ */
 function creditLimits(made) {
-  const months = groupBy(limitUsage(made), (row) => row.month_start_date.slice(0, 7))
-  return new Map(
-    [...months].map(([month, users]) => {
-      const limits = users.map(({ effective_limit }) => effective_limit)
-      return [month, limits.includes(null) ? null : sum(limits)]
-    }),
-  )
+  const months = groupBy(limitUsage(made), (row) => row.month_start_date)
+  return (month) => {
+    const own = months.get(month) ?? []
+    const isOwn = (row) => own.some(({ user_id }) => user_id === row.user_id)
+    const others = (months.get(startOfMonthBefore(month)) ?? []).filter((row) => !isOwn(row))
+    const [limits, added] = [own, others].map((rows) => rows.map((row) => row.effective_limit))
+    return limits.includes(null) ? null : sum([...limits, ...added])
+  }
 }
 
 /** Credits, as numbers, or what the same weekday of the weeks before was; null for neither. */

@@ -228,7 +228,8 @@ month_totals as (
 
 ),
 
--- The platform has limits for users only.
+-- The platform has limits for users only. Those who have no row yet may still
+-- consume: without them, the sum would be far too low in the first days.
 limits as (
 
     select
@@ -238,7 +239,27 @@ limits as (
             when count(*) = count(effective_limit)
             then {{ sum_of_counts('effective_limit') }}
         end as credit_limit
-    from {{ ref('mart_limit_usage') }}
+    from (
+        select
+            org_id,
+            month_start_date,
+            effective_limit
+        from {{ ref('mart_limit_usage') }}
+
+        union all
+
+        select
+            before.org_id,
+            cast(last_day(before.month_start_date) + 1 as date)
+                as month_start_date,
+            before.effective_limit
+        from {{ ref('mart_limit_usage') }} as before
+        left join {{ ref('mart_limit_usage') }} as users
+            on before.org_id = users.org_id
+            and before.user_id = users.user_id
+            and last_day(before.month_start_date) + 1 = users.month_start_date
+        where before.effective_limit is not null and users.user_id is null
+    ) as limited_users
     group by 1, 2
 
 ),
