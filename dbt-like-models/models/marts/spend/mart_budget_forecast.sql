@@ -72,8 +72,8 @@ added as (
         cast(
             sum(coalesce({{ column }}, 0)) over by_day as decimal(38, 6)
         ) as {{ column }}_so_far,
-        count({{ column }}) over by_day as {{ column }}_days,
         {% endfor %}
+        count(filled) over by_day as filled_days,
         cast(
             sum(billable_tokens) over by_month as decimal(38, 6)
         ) as month_to_date,
