@@ -15,10 +15,12 @@ interface Served {
   readonly users?: readonly Sighting[]
   readonly tokens?: readonly Sighting[]
   readonly teams?: readonly Line[]
+  /** Whether the last day is answered without rows. @default false */
+  readonly isLastDayEmpty?: boolean
 }
 
 /** The periods of the only user, `u1` of `org`: e-mail, team, first day, first day after. */
-async function periods({ users = [], tokens = [], teams = [] }: Served) {
+async function periods({ users = [], tokens = [], teams = [], isLastDayEmpty = false }: Served) {
   const emails = await rowsOf('int_user_emails_changed', {
     fct_user_day: sightings(users),
     'intermediate.int_user_months': months(users),
@@ -34,7 +36,10 @@ async function periods({ users = [], tokens = [], teams = [] }: Served) {
         ['string', 'string', 'date', 'string'],
       ),
       'intermediate.int_user_day_versions': `select 'org' as org_id, date '2026-01-14' as activity_date`,
-      fct_org_day: `select 'org' as org_id, date ${literal(LAST_DAY)} as activity_date`,
+      fct_org_day: `select 'org' as org_id, date ${literal(LAST_DAY)} as activity_date
+        where not ${isLastDayEmpty}`,
+      'staging.stg_platform__intervals': `select 'org' as org_id, 'users' as resource,
+        date ${literal(LAST_DAY)} as activity_date, 'empty' as status where ${isLastDayEmpty}`,
       'seeds.teams': values(
         'org_id, "user", team, cost_centre, valid_from',
         teams.map(([user, team, from, org = null]) => [org, user, team, `cc ${team}`, from]),
@@ -193,6 +198,14 @@ describe('the periods of a user are right for one', () => {
       [
         [A, null, '2026-02-01', '2026-02-10'],
         [A, 'red', '2026-02-10', null],
+      ],
+    ],
+    [
+      'who joins a team on a last day without use',
+      { ...ALWAYS, teams: [[A, 'red', LAST_DAY]], isLastDayEmpty: true },
+      [
+        [A, null, '2026-02-01', LAST_DAY],
+        [A, 'red', LAST_DAY, null],
       ],
     ],
     [

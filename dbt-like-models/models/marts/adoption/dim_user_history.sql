@@ -21,6 +21,7 @@ teams as (
 
 ),
 
+-- A day that the platform answered without rows is known too.
 last_days as (
 
     select
@@ -28,6 +29,15 @@ last_days as (
         max(activity_date) as last_date
     from (
         {{ served_days() }}
+
+        union all
+
+        select
+            org_id,
+            last_date as activity_date
+        from (
+            {{ last_days_of_users() }}
+        ) as answered
     ) as days
     group by 1
 
