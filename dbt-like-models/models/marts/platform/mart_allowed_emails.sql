@@ -48,15 +48,25 @@ members as (
 
     select
         org_id,
-        lower(trim(user_email)) as email,
-        max_by(
-            user_id, coalesce(last_active_date, date '0001-01-01')
-        ) as user_id,
-        max(last_active_date) as last_active_date,
-        max(active_days_28d) as active_days_28d
-    from {{ ref('mart_user_28d') }}
-    where user_email is not null
-    group by 1, 2
+        email,
+        user_id,
+        last_active_date,
+        active_days_28d
+    from (
+        select
+            *,
+            lower(trim(user_email)) as email,
+            row_number() over (
+                partition by org_id, lower(trim(user_email))
+                order by
+                    last_active_date desc nulls last,
+                    active_days_28d desc,
+                    user_id asc
+            ) as user_rank
+        from {{ ref('mart_user_28d') }}
+        where user_email is not null
+    ) as ranked
+    where user_rank = 1
 
 ),
 
