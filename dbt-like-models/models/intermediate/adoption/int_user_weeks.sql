@@ -11,8 +11,12 @@ select
     users.org_id,
     due_days.week_start_date,
     users.user_id,
-    max(case when users.mcp_calls > 0 then 1 else 0 end) = 1
-        as is_mcp_user,
+    max(
+        case
+            when users.mcp_calls > 0 then 1
+            when users.mcp_calls is not null then 0
+        end
+    ) = 1 as is_mcp_user,
     max(due_days.week_digest) as week_digest
 from {{ ref('fct_user_day') }} as users
 inner join (

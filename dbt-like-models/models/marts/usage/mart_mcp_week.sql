@@ -31,7 +31,10 @@ users as (
     select
         org_id,
         week_start_date,
-        count(case when is_mcp_user then 1 end) as users_with_mcp
+        case
+            when count(is_mcp_user) > 0
+            then count(case when is_mcp_user then 1 end)
+        end as users_with_mcp
     from {{ ref('int_user_weeks') }}
     group by 1, 2
 
@@ -52,7 +55,8 @@ final as (
             when not weeks.is_left_edge then true
         end as is_first_week,
         case
-            when weeks.is_users_known then coalesce(users.users_with_mcp, 0)
+            when users.org_id is null and weeks.is_users_known then 0
+            else users.users_with_mcp
         end as users_with_mcp
     from followed
     left join {{ ref('dim_mcp_server') }} as names
