@@ -8,7 +8,9 @@ revisions as (
         cast(changed_at as date) as changed_date,
         cast(changed_at - interval 1 microsecond as date) as last_date_before,
         lag(revision) over by_revision as previous_revision,
-        lead(revision) over by_revision as next_revision,
+        -- the newest one may have ended, if the time of a later one is unknown
+        coalesce(lead(revision) over by_revision, next_revision + 1)
+            as next_revision,
         lead(cast(changed_at - interval 1 microsecond as date))
             over by_revision as last_date
     from {{ ref('int_control_revisions_ordered') }}
