@@ -9,7 +9,12 @@ settings as (
         revisions.actor_id,
         revisions.actor_email,
         revisions.actor_name,
-        max(try_cast(policies.value as bigint)) as retention_days
+        max(
+            case
+                when try_cast(policies.value as double) % 1 = 0
+                then try_cast(try_cast(policies.value as double) as bigint)
+            end
+        ) as retention_days
     from {{ ref('int_control_revisions_ordered') }} as revisions
     left join {{ ref('stg_platform__controls_policies') }} as policies
         on revisions.org_id = policies.org_id
