@@ -69,8 +69,10 @@ final as (
         *,
         count(case when is_complete_week then 1 end) over cohort
             as cohort_users,
+        -- an average of doubles would depend on the order of the rows
         {% for metric in metrics %}
-        avg(cast({{ metric }} as double)) over cohort
+        cast(sum({{ metric }}) over cohort as double)
+        / nullif(count({{ metric }}) over cohort, 0)
             as {{ metric }}_of_cohort_avg{{ ',' if not loop.last }}
         {% endfor %}
     from measured
