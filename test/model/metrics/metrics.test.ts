@@ -1,10 +1,11 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { Database } from '../../../src/lib/duckdb.ts'
 import { packageRoot } from '../../../src/lib/package.ts'
 import { loadProject } from '../../../src/model/project/project.ts'
 import { project } from '../alone.ts'
 import { TINY, writeFiles } from '../fixture.ts'
-import { measures, page, semanticModels } from './pages.ts'
+import { measureOf, measures, measureSql, page, semanticModels } from './pages.ts'
 
 describe('the metrics', () => {
   it('are in docs/metrics.md: `npm run docs:metrics` writes it', async () => {
@@ -14,6 +15,16 @@ describe('the metrics', () => {
   it('are in the semantic models of MetricFlow', async () => {
     const file = join(packageRoot, 'dbt-like-models', 'semantic', 'semantic_models.yml')
     await expect(semanticModels()).toMatchFileSnapshot(file)
+  })
+
+  it('count the active users of organisations, also where these name users alike', async () => {
+    const sql = measureSql(measureOf('active_users'))
+    await using database = await Database.open(':memory:')
+    await database.run(`create table fct_user_day as from (values
+      ('a', date '2026-03-01', 'u1', true), ('a', date '2026-03-02', 'u1', true),
+      ('b', date '2026-03-01', 'u1', true), ('b', date '2026-03-01', '(unattributed)', true)
+    ) as t (org_id, activity_date, user_id, is_active)`)
+    expect(await database.rows(sql)).toEqual([{ active_users: '2' }])
   })
 
   it('sum no column that is an average, percentile or share', () => {
