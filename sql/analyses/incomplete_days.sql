@@ -1,6 +1,8 @@
 -- Which days are not complete yet?
 -- Days for which an analytics resource is still missing: leave them out of a
--- report. The result is empty if every day is complete.
+-- report. Days after the last one with any data are not listed; `data_health`
+-- says how many are missing or failed. The result is empty if every day is
+-- complete.
 select
     org_id,
     activity_date,

@@ -97,6 +97,43 @@ it('active_users_by_week: use that belongs to no user counts, but is no user', a
   expect(rows.map((row) => row.map(String))).toEqual([['a', '2026', '10', '1', '7', '3']])
 })
 
+it('cache_share: a complete week has the days with all numbers, also without rows on other days', async () => {
+  await using database = await Database.open(':memory:')
+  await database.run(`create table dim_date as
+      select 'a' as org_id, cast(day as date) as activity_date,
+        cast(date_trunc('week', day) as date) as week_start_date
+      from range(date '2026-03-02', date '2026-03-20', interval 1 day) as days (day);
+    create table mart_output_week as from (values
+      ('a', date '2026-03-02', true), ('a', date '2026-03-09', true), ('a', date '2026-03-16', false)
+    ) as t (org_id, week_start_date, is_complete_week);
+    create table mart_cache_day as
+      select *, cache_read_tokens > input_tokens as is_read_beyond_input,
+        cache_read_tokens / (input_tokens + cache_read_tokens + cache_write_tokens)
+          as cache_read_share
+      from (values
+        ('a', date '2026-03-02', 1, 2, 1), ('a', date '2026-03-03', 2, 1, 1),
+        ('a', date '2026-03-04', 90, null, 0),
+        ('a', date '2026-03-09', 5, null, null),
+        ('a', date '2026-03-16', 1, 1, 1)
+      ) as t (org_id, activity_date, input_tokens, cache_read_tokens, cache_write_tokens)`)
+  const { rows } = await database.table(statement('analyses/cache_share'))
+  expect(rows.map((row) => row.map(String))).toEqual([['a', '2026-03-02', '0.375', '0.6', '1']])
+})
+
+it('proposed_limits: users with one address count together in an organisation', async () => {
+  await using database = await Database.open(':memory:')
+  const month = `date '2026-03-01'`
+  await database.run(`create table mart_limit_usage as from (values
+      ('a', ${month}, 'u1', 31, 2e6, 2e6), ('a', ${month}, 'u2', 31, 2e6, 2e6),
+      ('a', date '2026-02-01', 'u1', 28, 3e6, 3e6), ('b', ${month}, 'u1', 31, 3e6, 3e6)
+    ) as t (org_id, month_start_date, user_id, known_days, billable_tokens, forecast_billable_tokens);
+    create table dim_user as from (values
+      ('a', 'u1', 'Ann@x.example'), ('a', 'u2', 'ann@x.example'), ('b', 'u1', 'ann@x.example')
+    ) as t (org_id, user_id, user_email)`)
+  const { rows } = await database.table(statement('analyses/proposed_limits'))
+  expect(rows.map((row) => row.map(String))).toEqual([['ann@x.example', '6000000']])
+})
+
 describe('query', () => {
   it('--list prints each name and question, in every format and without a warehouse', async () => {
     const { code, out, err } = await command(['query', '--list', '--json'])
