@@ -11,5 +11,6 @@ select
     billable_tokens as credits
 from main.mart_team_week
 where is_complete_week
-qualify week_start_date > max(week_start_date) over (partition by org_id) - 56
+qualify
+    dense_rank() over (partition by org_id order by week_start_date desc) <= 8
 order by 1, 2 desc, 4 desc, 3

@@ -2,13 +2,15 @@
 -- Tool calls per user message over the last four complete weeks. It is the
 -- ratio of the sums, never an average of ratios. The result is empty if no week
 -- is complete yet.
-with last_weeks as (
+with weeks as (
     select
-        org_id,
-        max(week_start_date) as last_week
+        *,
+        dense_rank() over (
+            partition by org_id
+            order by week_start_date desc
+        ) as place
     from main.mart_team_week
     where is_complete_week
-    group by 1
 )
 
 select
@@ -19,9 +21,7 @@ select
     round(
         cast(sum(tool_calls) as double) / nullif(sum(user_messages), 0), 2
     ) as autonomy_ratio
-from main.mart_team_week
-inner join last_weeks using (org_id)
-where is_complete_week
-    and week_start_date > last_weeks.last_week - 28
+from weeks
+where place <= 4
 group by 1, 2
 order by 1, 5 desc nulls last, 2

@@ -37,5 +37,6 @@ select
     ) as share_if_input_includes_cache,
     days_read_beyond_input
 from weeks
-qualify week_start_date > max(week_start_date) over (partition by org_id) - 56
+qualify
+    dense_rank() over (partition by org_id order by week_start_date desc) <= 8
 order by 1, 2 desc

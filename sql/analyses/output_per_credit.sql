@@ -4,13 +4,15 @@
 -- individual people. Output is only counted, which says nothing about its
 -- value. The result is empty if no team has five active users in a complete
 -- week.
-with last_weeks as (
+with weeks as (
     select
-        org_id,
-        max(week_start_date) as last_week
+        *,
+        dense_rank() over (
+            partition by org_id
+            order by week_start_date desc
+        ) as place
     from main.mart_efficiency_week
     where is_complete_week
-    group by 1
 )
 
 select
@@ -27,10 +29,8 @@ select
     round(
         1e6 * sum(files_edited) / nullif(sum(billable_tokens), 0), 2
     ) as files_edited_per_million
-from main.mart_efficiency_week
-inner join last_weeks using (org_id)
-where is_complete_week
+from weeks
+where place <= 4
     and not is_suppressed
-    and week_start_date > last_weeks.last_week - 28
 group by 1, 2
 order by 1, 5 desc nulls last, 2

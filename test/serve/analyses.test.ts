@@ -134,6 +134,35 @@ it('proposed_limits: users with one address count together in an organisation', 
   expect(rows.map((row) => row.map(String))).toEqual([['ann@x.example', '6000000']])
 })
 
+it.each([
+  ['active_users_by_team', 8],
+  ['cache_share', 8],
+  ['autonomy_by_team', 4],
+  ['output_per_credit', 4],
+])(
+  '%s: has the last %i complete weeks, also if a week between them is not',
+  async (name, weeks) => {
+    await using database = await Database.open(':memory:')
+    await database.run(`create table mart_team_week as
+      select 'a' as org_id, 'Red' as team, 5 as active_users, cast(week as date) as week_start_date,
+        week <> date '2026-03-23' as is_complete_week, false as is_suppressed,
+        1 as tool_calls, 1 as user_messages, 1 as billable_tokens, 1 as git_commits,
+        1 as git_prs_created, 1 as files_edited
+      from range(date '2026-01-05', date '2026-04-07', interval 7 days) as weeks (week);
+    create view mart_efficiency_week as from mart_team_week;
+    create view mart_output_week as from mart_team_week;
+    create view dim_date as select org_id, week_start_date, week_start_date as activity_date
+      from mart_team_week;
+    create view mart_cache_day as select org_id, activity_date, 1 as input_tokens,
+      1 as cache_read_tokens, 0 as cache_write_tokens, 0.5 as cache_read_share,
+      false as is_read_beyond_input from dim_date`)
+    const sql = statement(`analyses/${name}`)
+    const [row, ...others] = await database.rows(sql)
+    const counted = row?.['weeks'] ?? row?.['tool_calls'] ?? others.length + 1
+    expect(Number(counted)).toBe(weeks)
+  },
+)
+
 describe('query', () => {
   it('--list prints each name and question, in every format and without a warehouse', async () => {
     const { code, out, err } = await command(['query', '--list', '--json'])
