@@ -242,7 +242,8 @@ function removeEmptyFolder(path: string): void {
     rmdirSync(path)
   } catch (error) {
     const code = codeOf(error) ?? ''
-    if (!['ENOENT', 'ENOTEMPTY', 'EEXIST'].includes(code)) throw error
+    // ENOTDIR: a link to a folder
+    if (!['ENOENT', 'ENOTEMPTY', 'EEXIST', 'ENOTDIR'].includes(code)) throw error
   }
 }
 

@@ -1,4 +1,4 @@
-import { cp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import { cp, readdir, readFile, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { loadConfig } from '../../src/config/config.ts'
@@ -243,6 +243,19 @@ it('a changed day of a merged month lands as a new version, and compact merges i
   expect(january).toHaveLength(1)
   await complete(build(contextOf(merged), { runs }))
   expect(await servedIn(merged)).toEqual(await servedIn(plain))
+})
+
+it('law 3: a day is merged although its folder was moved, with a link in its place', async () => {
+  const { plain } = await twoFolders()
+  const folder = join(plain, 'lake', 'raw', 'tokens', `org=${ORG}`, `date=${RESTATED[0]}`)
+  const elsewhere = join(await temporaryFolder(), 'moved')
+  await rename(folder, elsewhere)
+  await symlink(elsewhere, folder)
+  const rows = await rowsOfVersions(plain, ORG)
+  await complete(compact(contextOf(plain)))
+  expect(await readdir(elsewhere)).toEqual([])
+  await openLedger(plain, ORG, ignore)
+  expect(await rowsOfVersions(plain, ORG)).toEqual(rows)
 })
 
 it('a missing or broken manifest is written again', async () => {
