@@ -77,6 +77,25 @@ it('a resource that is never granted is reported once for each reason, and has o
   expect(rows).toMatchObject([{ day: '2026-03-15', status: 'failed', isRecoverable: true }])
 })
 
+it('nights before a resource was granted are not missed', async () => {
+  let isGranted = false
+  const emulator = await platform({
+    intercept: ({ path }) =>
+      !isGranted && path.endsWith('/computers') ? new Response('{}', { status: 403 }) : undefined,
+  })
+  const data = await temporaryFolder()
+  const only: readonly EntityResource[] = ['computers']
+  for (let count = 0; count < 4; count += 1) {
+    isGranted = count > 1
+    await night(emulator, data, { only, now: NIGHT + count * DAY })
+  }
+  const rows = entityRows('org_demo', await ledgerOf(data, 'org_demo'))
+  expect(rows.map(({ day, status }) => [day, status])).toEqual([
+    ['2026-03-12', 'landed'],
+    ['2026-03-13', 'landed'],
+  ])
+})
+
 it('a 403 of a resource that the user named is a failure', async () => {
   const [emulator, data] = [await platform(failing(403, /\/computers$/)), await temporaryFolder()]
   const { result } = await night(emulator, data, {

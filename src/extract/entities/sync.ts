@@ -83,6 +83,7 @@ async function attempt(run: Run, resource: EntityResource): Promise<string> {
     await recorder.failed(resource, [today(context)], error)
     return 'not fetched'
   }
+  const isFirst = !recorder.hasLanded(resource)
   try {
     const error = await ENTITIES[resource].fetch(run)
     if (error instanceof Error) return await failed(error)
@@ -93,7 +94,7 @@ async function attempt(run: Run, resource: EntityResource): Promise<string> {
     const isNew = await recorder.forbidden(resource, today(context), error)
     return isNew ? `${resource} (${messageOf(error)})` : 'not fetched'
   }
-  if (!isSnapshot(resource)) await recorder.recovered(resource)
+  if (isFirst || !isSnapshot(resource)) await recorder.recovered(resource)
   return 'fetched'
 }
 
