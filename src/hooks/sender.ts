@@ -109,8 +109,14 @@ class Sender {
     }
   }
 
+  /** No attempt is scheduled later than PATIENCE_HOURS, unless by a sender whose clock was ahead. */
   #add(items: readonly Notification[]): void {
-    for (const item of items) this.#items.set(item.id, item)
+    const now = this.#sending.world.now()
+    const latest = now + PATIENCE_HOURS * 3_600_000
+    for (const item of items) {
+      const isOfWrongClock = item.next_at > latest
+      this.#items.set(item.id, isOfWrongClock ? { ...item, queued_at: now, next_at: now } : item)
+    }
   }
 
   #begin(): void {

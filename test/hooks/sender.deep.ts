@@ -130,6 +130,17 @@ describe('the sender', () => {
     expect(ids).toHaveLength(2)
   })
 
+  it('does not wait for an attempt that a sender whose clock was ahead scheduled', async () => {
+    const { url, ids } = await receiver([503, { 'retry-after': '1800' }])
+    const { event, send: go, waiting } = await bench(url)
+    await event()
+    const ahead = testWorld(Date.parse('2027-03-10T06:00:00Z'))
+    expect(await go({ world: ahead })).toMatchObject({ delivered: 0, failed: 0 })
+    expect(await waiting()).toHaveLength(1)
+    expect(await go()).toMatchObject({ delivered: 1 })
+    expect(ids).toHaveLength(2)
+  })
+
   it('gives up after 24 hours, with the reason', async () => {
     const { url } = await testServer((_, response) => response.writeHead(500).end())
     const { world, event, send: go, waiting, failed } = await bench(url)

@@ -153,11 +153,13 @@ const FORGOTTEN_AFTER_DAYS = 7
 
 /**
  * The limit of an earlier run; null after a week without a refusal. A short run is too short to try
- * a higher rate, so refusals of one night that had another cause would slow every later one.
+ * a higher rate, so refusals of one night that had another cause would slow every later one. A run
+ * whose clock was ahead may have measured it at a time to come.
  */
 export function stillKnown(limit: LearnedLimit | null, now: number): LearnedLimit | null {
-  if (limit === null || now - limit.measuredAt > FORGOTTEN_AFTER_DAYS * MS_PER_DAY) return null
-  return limit
+  if (limit === null) return null
+  const isNear = Math.abs(now - limit.measuredAt) <= FORGOTTEN_AFTER_DAYS * MS_PER_DAY
+  return isNear ? limit : null
 }
 
 /** The estimate of a limit that an earlier run measured, which is less certain with each day. */

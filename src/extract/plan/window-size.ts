@@ -76,12 +76,15 @@ export function bisectedSize(
 
 const PROBE_AFTER_MS = 7 * MS_PER_DAY
 
-/** Days that one window of a run may span: above the known size if no probe was refused lately. */
+/**
+ * Days that one window of a run may span: above the known size if no probe was refused lately. A run
+ * with a wrong clock may have recorded a time to come, which says nothing.
+ */
 export function probeSize(
   { maxDays, tooWide: refused, probedAt }: WindowSize,
   now: number,
 ): number {
-  if (now < probedAt + PROBE_AFTER_MS) return maxDays
+  if (Math.abs(now - probedAt) < PROBE_AFTER_MS) return maxDays
   const isBetween = refused !== null && refused > maxDays + 1
   return isBetween ? middle(maxDays, refused) : 2 * maxDays
 }

@@ -143,6 +143,7 @@ describe('the learned window size', () => {
     [7, 31, null, 62],
     [7, 20, 40, 30],
     [7, 1, 2, 2],
+    [-300, 31, 32, 62], // recorded by a run whose clock was ahead
   ])(
     '%i days after a refusal, an answered %i and a refused %s allow one window of %i days',
     (...numbers) => {
