@@ -90,13 +90,14 @@ async function examined(
 
 async function checkPlatforms(
   organisations: readonly OrganisationConfig[],
-  { dataFolder, organisationsAtOnce: atOnce }: Config,
+  { dataFolder, organisationsAtOnce: atOnce, hosts }: Config,
   world: World,
 ): Promise<Finding[]> {
+  const configured = hosts().map(({ name }) => name)
   const usable = organisations.filter(({ problem }) => problem === null)
   const names = usable.map(({ name }) => name)
   const findings = await mapLimit(organisations, atOnce, (each) =>
-    checkPlatform(each, dataFolder, world),
+    checkPlatform(each, configured, dataFolder, world),
   )
   return [
     ...(names.length === 0 ? [] : [ok('configuration', `organisations: ${someOf(names, NAMED)}`)]),

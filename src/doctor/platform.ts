@@ -14,7 +14,12 @@ import {
   type Identity,
   ClockError,
 } from '../extract/identity.ts'
-import { isSame, readOrganisations, type KnownOrganisation } from '../lake/organisations.ts'
+import {
+  isSame,
+  ofNames,
+  readOrganisations,
+  type KnownOrganisation,
+} from '../lake/organisations.ts'
 import { RESOURCES } from '../lake/resources.ts'
 import { failure, ok, warning, wrong, type Finding } from './finding.ts'
 import { addDays, HISTORY_START, type Day } from '../lib/days.ts'
@@ -23,9 +28,13 @@ import { addDays, HISTORY_START, type Day } from '../lib/days.ts'
 const RESPONSE_MS = 30_000
 const CHECKS_MS = 5 * 60_000
 
-/** Checks address, credential and clock of one organisation by one small request, then what the credential may read. */
+/**
+ * Checks address, credential and clock of one organisation by one small request, then what the
+ * credential may read. `names`: of all configured organisations.
+ */
 export async function checkPlatform(
   organisation: OrganisationConfig,
+  names: readonly string[],
   dataFolder: string,
   world: World,
 ): Promise<Finding[]> {
@@ -48,7 +57,7 @@ export async function checkPlatform(
   )
   let known: KnownOrganisation | undefined
   try {
-    known = (await readOrganisations(dataFolder)).get(organisation.name)
+    known = ofNames(await readOrganisations(dataFolder), names).get(organisation.name)
   } catch (error) {
     return [failure('organisation', explainedFault(error), ExitCode.usage)]
   }

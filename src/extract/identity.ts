@@ -94,7 +94,7 @@ export function organisationMismatch(
 ): OrganisationError {
   return new OrganisationError(
     `the credential of '${organisation}' belongs to the organisation '${orgId}', but the data folder holds '${known}' under that name`,
-    { hint: 'Use another data folder, or list both organisations in agent-warehouse.yaml.' },
+    { hint: 'List it under another name in agent-warehouse.yaml, or use another data folder.' },
   )
 }
 

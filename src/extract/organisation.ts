@@ -94,10 +94,11 @@ export interface SyncResult {
 /** Lands every interval of one organisation that is missing or due. */
 export async function syncOrganisation(options: SyncOptions): Promise<SyncResult> {
   const { world, dataFolder, organisation, owners } = options
-  const remembered = (await readOrganisations(dataFolder)).get(organisation)
+  const found = (await readOrganisations(dataFolder)).get(organisation)
+  // one that another name has is left over from a renaming: this name may stand for another now
+  const isOwn = found !== undefined && claimOrganisation(owners, found.orgId, organisation) === null
+  const remembered = isOwn ? found : undefined
   const known = remembered?.orgId ?? null
-  const rememberedConflict = known === null ? null : claimOrganisation(owners, known, organisation)
-  if (rememberedConflict !== null) return emptyResult(known, rememberedConflict)
   const [identified, ledgerOfKnown] = await Promise.allSettled([
     identifyOrganisation(options.client, world, remembered),
     known === null ? null : openLedger(dataFolder, known, warner(world)),

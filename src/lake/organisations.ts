@@ -55,6 +55,19 @@ export async function readOrganisations(
   return known
 }
 
+/**
+ * The known organisations of these configured names. A name that is left over from a renaming is not
+ * known: another of them has loaded its organisation since.
+ */
+export function ofNames(known: Known, names: readonly string[]): Known {
+  const configured = new Set(names)
+  const byDay = [...known]
+    .filter(([name]) => configured.has(name))
+    .toSorted(([, a], [, b]) => a.lastDay.localeCompare(b.lastDay))
+  const nameOf = new Map(byDay.map(([name, { orgId }]) => [orgId, name]))
+  return new Map(byDay.filter(([name, { orgId }]) => nameOf.get(orgId) === name))
+}
+
 /** The organisations to save in a file, and the running write. */
 interface Saving {
   readonly due: Map<string, KnownOrganisation>

@@ -11,7 +11,7 @@ import { spillFolder } from '../lib/spill.ts'
 import { warner } from '../lib/world.ts'
 import { NO_ORGANISATION, type RawFile } from '../lake/layout.ts'
 import { knownOrganisations, type Ledger } from '../lake/ledger.ts'
-import { readOrganisations } from '../lake/organisations.ts'
+import { ofNames, readOrganisations } from '../lake/organisations.ts'
 import { latestData, type PointInTime } from '../lake/point-in-time.ts'
 import type { DamagedFile } from '../lake/quarantine.ts'
 import { rawDays } from '../lake/raw-days.ts'
@@ -21,7 +21,7 @@ import { ApiClient, outOfTime } from '../client/index.ts'
 import type { Config, OrganisationConfig } from '../config/config.ts'
 import type { EntitySelection } from '../extract/entities/context.ts'
 import { landSpool } from '../extract/entities/hooks.ts'
-import { claimOrganisation, type Owners } from '../extract/identity.ts'
+import type { Owners } from '../extract/identity.ts'
 import { LandingDatabase } from '../extract/land/raw-writer.ts'
 import { damagedFiles, quarantineDamaged, verifyVersions } from '../extract/land/verify-versions.ts'
 import {
@@ -120,13 +120,9 @@ async function warnOfMissingKey({ config, world }: RunContext): Promise<void> {
 
 /** The organisations of earlier runs, by id: each stays with its configured name. */
 async function knownOwners({ dataFolder, hosts }: Config): Promise<Owners> {
-  const known = await readOrganisations(dataFolder)
-  const owners: Owners = new Map()
-  for (const { name } of hosts()) {
-    const orgId = known.get(name)?.orgId
-    if (orgId !== undefined) claimOrganisation(owners, orgId, name)
-  }
-  return owners
+  const names = hosts().map(({ name }) => name)
+  const known = ofNames(await readOrganisations(dataFolder), names)
+  return new Map([...known].map(([name, { orgId }]) => [orgId, name]))
 }
 
 /**

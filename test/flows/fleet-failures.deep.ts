@@ -257,6 +257,28 @@ it('one of two names of a new organisation lands, and the other is refused', asy
   expect(await daysOf(data, 'org_demo')).toBe(2 * DAYS)
 })
 
+it('a name that was given to another organisation loads it, and the renamed one is loaded too', async () => {
+  const emulator = await platform()
+  const [one, two] = [listed(emulator, 1), listed(emulator, 2)]
+  const { data } = await landed([{ ...one, name: 'old' }])
+  await landed([{ ...one, name: 'renamed' }], { data })
+  const fleet = [
+    { ...two, name: 'old' },
+    { ...one, name: 'renamed' },
+  ]
+  for (const atOnce of [1, 2]) {
+    const { outcome } = await landed(fleet, { data, atOnce })
+    expect(outcome.problems).toEqual([])
+    expect(outcome.results.map(({ orgId }) => orgId)).toEqual(['org_demo_2', 'org_demo'])
+  }
+  expect(await daysOf(data, 'org_demo')).toBe(2 * DAYS)
+  expect(await daysOf(data, 'org_demo_2')).toBe(2 * DAYS)
+  const { outcome } = await landed([{ ...one, name: 'old' }, fleet[1] ?? one], { data })
+  expect(outcome.problems.map(({ message }) => message)).toEqual([
+    "'old': the credential of 'old' belongs to the organisation 'org_demo', but the data folder holds 'org_demo_2' under that name",
+  ])
+})
+
 it('organisations whose turn comes after the deadline are deferred without a request', async () => {
   const emulator = await platform()
   const fleet = [1, 2, 3].map((number) => listed(emulator, number))
