@@ -8,7 +8,7 @@ import { LandingDatabase } from '../extract/land/raw-writer.ts'
 import { ledgerOnceOpened } from '../extract/open-ledger.ts'
 import { planSync, type FetchTask } from '../extract/plan/sync-plan.ts'
 import type { Ledger } from '../lake/ledger.ts'
-import { readOrganisations } from '../lake/organisations.ts'
+import { ofNames, readOrganisations } from '../lake/organisations.ts'
 import { isOfUsers } from '../lake/resources.ts'
 import { learnedSizes } from '../lake/state-file.ts'
 import { counted } from '../lib/text.ts'
@@ -35,9 +35,13 @@ type OrganisationPlan = Awaited<ReturnType<typeof plansOf>>[number]
 async function plansOf(config: Config, selection: SyncSelection, now: number) {
   const { dataFolder } = config
   const hosts = config.hosts()
-  const known = await readOrganisations(dataFolder)
-  const isFleet = known.size === 0 || hosts.length > 1
-  const all = isFleet ? hosts.map(({ name }) => name) : [...known.keys()]
+  const names = hosts.map(({ name }) => name)
+  const everKnown = await readOrganisations(dataFolder)
+  const configured = ofNames(everKnown, names)
+  // without a configuration, the organisations in the data folder
+  const isConfigured = names.length > 1 || configured.size > 0 || everKnown.size === 0
+  const known = isConfigured ? configured : everKnown
+  const all = isConfigured ? names : [...known.keys()]
   await using database = new LandingDatabase(dataFolder)
   return await mapLimit(selection.organisations ?? all, ORGANISATIONS_AT_ONCE, async (name) => {
     const { orgId, skewMs } = known.get(name) ?? { orgId: null, skewMs: 0 }

@@ -68,9 +68,14 @@ async function reportOf(
   const status = await readStatus(dataFolder, Date.now(), ledgerOf, names)
   const shown = hosts.filter(({ name }) => names?.includes(name) ?? true)
   const configured = new Set(hosts.flatMap(({ name }) => organisations.get(name)?.orgId ?? []))
+  const isConfigured = (named: string): boolean => hosts.some(({ name }) => name === named)
   const records = await readRunRecords(join(dataFolder, 'runs'), warn, (record) => record)
   return {
     ...status,
+    /** Of configured names, if any of them is known. */
+    learned: status.learned.filter(
+      ({ organisation }) => configured.size === 0 || isConfigured(organisation),
+    ),
     /** Organisations whose readiness reports are not requested. */
     withoutApp: shown.flatMap(({ name, appUrl }) => (appUrl === null ? [name] : [])),
     /** Configured organisations that never answered, if there are several. */

@@ -29,6 +29,11 @@ it('status names organisations that are no longer configured, by whatever name',
   expect(await status('--org', 'renamed')).not.toContain('not configured')
   expect(JSON.parse(await status('--json'))).toMatchObject({ notConfigured: ['org_demo'] })
 
+  const plan = (await command(['plan', '--json', '--config', config], environment)).out
+  expect(JSON.parse(plan), 'the plan of the next run').toMatchObject([{ name: 'renamed' }])
+  expect(await status(), 'limits that the next run begins with').toMatch(/^learned +renamed: /m)
+  expect(await status()).not.toMatch(/^learned +(one|two): /m)
+
   await configure({ another: 'ONE' })
   expect(await status()).not.toContain('not configured')
 })
