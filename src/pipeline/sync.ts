@@ -100,7 +100,9 @@ export async function landOrganisations(
     const results = organisations.flatMap(({ name }) => resultOf.get(name) ?? [])
     const opened = results.map(({ orgId }) => orgId)
     if (!context.world.signal.aborted) missing = await reconcileLedgers(context, opened)
-    if (selection.days === undefined) await landHooks(context)
+    // before the first answer of the only organisation, it is not known whose they are
+    const isMet = results.some(({ orgId }) => orgId !== null)
+    if (selection.days === undefined && isMet) await landHooks(context)
     return results
   }
   const outcome = outcomeOf(await timed(context, 'sync', syncAll))
@@ -312,7 +314,7 @@ export function entitySelection(
     sessions: entities.sessions ?? [],
     messages: entities.messages ?? [],
     refetch,
-    organisationOfHookEvents: organisationOfHookEvents(context),
+    ...hookOwner(context),
     redactionKey: context.config.redactionKey,
   }
 }
@@ -321,19 +323,18 @@ export function entitySelection(
 export async function landHooks(context: RunContext): Promise<void> {
   const { config, world, runId } = context
   const { dataFolder, redactionKey } = config
-  await landSpool({
-    dataFolder,
-    runId,
-    world,
-    organisationOfHookEvents: organisationOfHookEvents(context),
-    redactionKey,
-  })
+  await landSpool({ dataFolder, runId, world, ...hookOwner(context), redactionKey })
 }
 
 /**
  * The configured organisation of hook events; if none is configured, empty if there are several
  * organisations, and null if there is one.
  */
-function organisationOfHookEvents({ config }: Pick<RunContext, 'config'>): string | null {
-  return config.hooks.organisation ?? (config.hosts().length > 1 ? '' : null)
+function hookOwner({ config }: Pick<RunContext, 'config'>) {
+  const [first, ...others] = config.hosts()
+  const isAlone = others.length === 0
+  return {
+    organisationOfHookEvents: config.hooks.organisation ?? (isAlone ? null : ''),
+    onlyOrganisation: isAlone ? first?.name : undefined,
+  }
 }

@@ -28,9 +28,14 @@ async function spool(
 }
 
 /** Returns the warnings. */
-async function land(data: string, hooksOf: string | null = null): Promise<string[]> {
+async function land(
+  data: string,
+  hooksOf: string | null = null,
+  onlyOrganisation?: string,
+): Promise<string[]> {
   const world = testWorld(NIGHT)
-  await landSpool({ dataFolder: data, runId: 'run', world, organisationOfHookEvents: hooksOf })
+  const owner = { organisationOfHookEvents: hooksOf, onlyOrganisation }
+  await landSpool({ dataFolder: data, runId: 'run', world, ...owner })
   return world.events.flatMap((event) => (event.type === 'warning' ? [event.message] : []))
 }
 
@@ -110,6 +115,33 @@ describe('recorded hook events', () => {
     expect(await land(data, 'one')).toEqual([])
     expect(idsOf((await landed(data, 'hook_events', 'org_one'))['2026-03-09'])).toEqual(['a'])
     expect(await readdir(join(data, SPOOL))).toEqual([])
+  })
+
+  it('belong to the only configured organisation, although the data folder has another', async () => {
+    const data = await temporaryFolder()
+    const known = { servedAs: null, lastDay: dayOf(NIGHT), skewMs: 0 }
+    for (const name of ['kept', 'removed'])
+      await rememberOrganisation(data, name, { ...known, orgId: `org_${name}` }, () => undefined)
+    await spool(data, { at: '2026-03-09T01:00:00.000Z', id: 'a' })
+    expect(await land(data, null, 'new'), 'before that is loaded').toEqual([
+      'hook events wait: hooks.organisation must name an organisation that has been loaded (kept, removed), and is not set',
+    ])
+    expect(await readdir(join(data, SPOOL))).toHaveLength(1)
+    expect(await land(data, null, 'kept')).toEqual([])
+    expect(idsOf((await landed(data, 'hook_events', 'org_kept'))['2026-03-09'])).toEqual(['a'])
+    expect(await readdir(join(data, SPOOL))).toEqual([])
+  })
+
+  it('belong to an organisation once it is loaded, although earlier ones landed before', async () => {
+    const [emulator, data] = [await platform(), await temporaryFolder()]
+    await spool(data, { at: '2026-03-09T01:00:00.000Z', id: 'a' })
+    await land(data)
+    await spool(data, { at: '2026-03-09T02:00:00.000Z', id: 'b' })
+    await night(emulator, data, {
+      only: ['hook_events'],
+      entities: { onlyOrganisation: 'default' },
+    })
+    expect(idsOf((await landed(data, 'hook_events'))['2026-03-09'])).toEqual(['b'])
   })
 
   it('land with their secrets redacted and nothing else changed', async () => {

@@ -1,4 +1,4 @@
-import { chmod, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -277,6 +277,22 @@ it('a name that was given to another organisation loads it, and the renamed one 
   expect(outcome.problems.map(({ message }) => message)).toEqual([
     "'old': the credential of 'old' belongs to the organisation 'org_demo', but the data folder holds 'org_demo_2' under that name",
   ])
+})
+
+it('hook events wait while the only organisation has never answered', async () => {
+  const emulator = await platform()
+  const one = listed(emulator, 1)
+  const data = await temporaryFolder()
+  const spool = join(data, 'state', 'hooks', 'spool')
+  await mkdir(spool, { recursive: true })
+  const event = { event_id: 'a', recorded_at: '2026-01-17T01:00:00.000Z', input: {} }
+  await writeFile(join(spool, 'a.json'), JSON.stringify(event))
+  await landed([{ ...one, url: await closedPort() }], { data })
+  expect(await readdir(spool)).toEqual(['a.json'])
+  expect(await knownOrganisations(data)).toEqual([])
+  await landed([one], { data })
+  expect(await readdir(spool)).toEqual([])
+  expect(await knownOrganisations(data)).toEqual(['org_demo'])
 })
 
 it('organisations whose turn comes after the deadline are deferred without a request', async () => {

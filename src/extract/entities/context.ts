@@ -38,6 +38,8 @@ export interface EntitySelection {
    * there are several.
    */
   readonly organisationOfHookEvents: string | null
+  /** The configured name of the organisation; absent if there are several. */
+  readonly onlyOrganisation?: string | undefined
   /** The key of redaction markers; null: the key in the data folder. */
   readonly redactionKey?: string | null
 }

@@ -12,22 +12,26 @@ import { LandingDatabase } from '../land/raw-writer.ts'
 import { quarantineDamagedEntities } from '../land/verify-versions.ts'
 import { addToDay, keyIn, type EntityLandingContext, type EntitySelection } from './context.ts'
 
+type HookOwner = Pick<EntitySelection, 'organisationOfHookEvents' | 'onlyOrganisation'>
+
 /**
- * The organisation that owns the hook events: the configured one, by name or id; else the only
- * known one; else `default`. Undefined if the configured one is not known: then the events wait,
- * because a misspelt name must not become an organisation.
+ * The organisation that owns the hook events: the configured one, by name or id; else that of the
+ * only configured name; else the only known one; else `default`. Undefined if the configured one is
+ * not known, or it is not known which of several is meant: then the events wait, because a misspelt
+ * name must not become an organisation.
  */
 async function organisationOf(
   dataFolder: string,
-  configured: string | null,
+  { organisationOfHookEvents: configured, onlyOrganisation }: HookOwner,
 ): Promise<string | undefined> {
   const named = await readOrganisations(dataFolder)
   const ids = [...named.values()].map(({ orgId }) => orgId)
   const all = new Set([...ids, ...(await knownOrganisations(dataFolder))])
   if (configured !== null)
     return named.get(configured)?.orgId ?? (all.has(configured) ? configured : undefined)
-  const [only] = all
-  return only !== undefined && all.size === 1 ? only : 'default'
+  const own = onlyOrganisation === undefined ? undefined : named.get(onlyOrganisation)?.orgId
+  const [only = 'default', ...others] = all
+  return own ?? (others.length === 0 ? only : undefined)
 }
 
 /**
@@ -43,7 +47,7 @@ export async function ownHooks(
   const isOwn =
     orgId === null
       ? (configured ?? name) === name
-      : (await organisationOf(dataFolder, configured)) === orgId
+      : (await organisationOf(dataFolder, selection)) === orgId
   if (isOwn) return selection
   return { ...selection, resources: resources.filter((resource) => resource !== RESOURCE) }
 }
@@ -76,18 +80,19 @@ export async function landHookEvents(context: EntityLandingContext): Promise<voi
   }
 }
 
-type SpoolOptions = Pick<EntitySelection, 'organisationOfHookEvents' | 'redactionKey'> &
+type SpoolOptions = HookOwner &
+  Pick<EntitySelection, 'redactionKey'> &
   Pick<EntityLandingContext, 'dataFolder' | 'runId' | 'world'>
 
 /** Lands the recorded hook events without the network. Does nothing if there are none. */
 export async function landSpool(options: SpoolOptions): Promise<void> {
-  const { dataFolder, runId, world, organisationOfHookEvents, redactionKey } = options
+  const { dataFolder, runId, world, redactionKey } = options
   if ((await readSpool(dataFolder, 1)).length === 0) return
   const warn = warner(world)
-  const orgId = await organisationOf(dataFolder, organisationOfHookEvents)
+  const orgId = await organisationOf(dataFolder, options)
   if (orgId === undefined) {
     const loaded = [...(await readOrganisations(dataFolder)).keys()].join(', ')
-    const given = organisationOfHookEvents ?? ''
+    const given = options.organisationOfHookEvents ?? ''
     const is = given === '' ? 'not set' : `'${given}'`
     warn(
       `hook events wait: hooks.organisation must name an organisation that has been loaded (${loaded === '' ? 'none yet' : loaded}), and is ${is}`,
