@@ -1,4 +1,5 @@
 import { existsSync, writeFileSync, type Dirent } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   fromPathSegment,
@@ -6,6 +7,7 @@ import {
   listIfThere,
   pathSegment,
   codeOf,
+  orIfMissing,
   removeFile,
 } from '../lib/files.ts'
 import { isDay, type Day } from '../lib/day.ts'
@@ -197,6 +199,23 @@ export async function removePageBuffersExcept(
     if (resource === undefined || day === undefined || !isDay(day)) continue
     if (org !== pathSegment(orgId) || (kind === 'pages' && isWanted(resource, day))) continue
     await removeFile(join(folder, name))
+  }
+}
+
+/** No run continues pages that are this old. */
+const USELESS_AFTER_MS = 2 * 86_400_000
+
+/**
+ * Removes the temporary files of organisations that no run has loaded for days, for example because
+ * they are not configured any more. `now` in milliseconds since the epoch.
+ */
+export async function removeOldPageBuffers(dataFolder: string, now: number): Promise<void> {
+  const folder = partsFolder(dataFolder)
+  for (const { name } of await listIfThere(folder)) {
+    if (!BUFFER_NAME.test(name)) continue
+    const file = await orIfMissing(stat(join(folder, name)), undefined)
+    if (file !== undefined && file.mtimeMs < now - USELESS_AFTER_MS)
+      await removeFile(join(folder, name))
   }
 }
 

@@ -9,7 +9,7 @@ import { inLowMemoryMode } from '../lib/heap.ts'
 import { hasRedactionKey } from '../lib/secrets/redaction.ts'
 import { spillFolder } from '../lib/spill.ts'
 import { warner } from '../lib/world.ts'
-import { NO_ORGANISATION, type RawFile } from '../lake/layout.ts'
+import { NO_ORGANISATION, removeOldPageBuffers, type RawFile } from '../lake/layout.ts'
 import { knownOrganisations, type Ledger } from '../lake/ledger.ts'
 import { ofNames, readOrganisations } from '../lake/organisations.ts'
 import { latestData, type PointInTime } from '../lake/point-in-time.ts'
@@ -99,7 +99,10 @@ export async function landOrganisations(
     const resultOf = new Map(finished.map((result) => [result.name, result]))
     const results = organisations.flatMap(({ name }) => resultOf.get(name) ?? [])
     const opened = results.map(({ orgId }) => orgId)
-    if (!context.world.signal.aborted) missing = await reconcileLedgers(context, opened)
+    if (!context.world.signal.aborted) {
+      missing = await reconcileLedgers(context, opened)
+      await removeOldPageBuffers(config.dataFolder, context.world.now())
+    }
     // before the first answer of the only organisation, it is not known whose they are
     const isMet = results.some(({ orgId }) => orgId !== null)
     if (selection.days === undefined && isMet) await landHooks(context)

@@ -1,4 +1,4 @@
-import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, utimes, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -293,6 +293,24 @@ it('hook events wait while the only organisation has never answered', async () =
   await landed([one], { data })
   expect(await readdir(spool)).toEqual([])
   expect(await knownOrganisations(data)).toEqual(['org_demo'])
+})
+
+it('page buffers of organisations that no run loads are removed after two days', async () => {
+  const emulator = await platform()
+  const one = listed(emulator, 1)
+  const { data } = await landed([one])
+  const parts = join(data, 'state', 'parts')
+  await mkdir(parts, { recursive: true })
+  for (const [name, age] of [
+    ['org_removed-users-2026-01-15.pages', 49],
+    ['org_removed-users-2026-01-16.pages', 47],
+  ] as const) {
+    await writeFile(join(parts, name), 'rows')
+    const at = new Date(NOW - age * 3_600_000)
+    await utimes(join(parts, name), at, at)
+  }
+  await landed([one], { data })
+  expect(await readdir(parts)).toEqual(['org_removed-users-2026-01-16.pages'])
 })
 
 it('organisations whose turn comes after the deadline are deferred without a request', async () => {
