@@ -84,7 +84,8 @@ with
         group by grouping sets ((org_id, days, period), (org_id, days, period, team))
     ),
 
-    -- Includes what the platform attributes to no user.
+    -- Includes what the platform attributes to no user. Of tool calls and messages only
+    -- the ratio is shown: a day with one of them would distort it.
     totals as (
         select
             org_id,
@@ -92,8 +93,10 @@ with
             period,
             if(bool_or(is_users_known), 0, null) as least_active_users,
             sum(org_days.billable_tokens) as billable_tokens,
-            sum(org_days.tool_calls) as tool_calls,
-            sum(org_days.user_messages) as user_messages,
+            sum(org_days.tool_calls) filter (org_days.user_messages is not null)
+                as tool_calls,
+            sum(org_days.user_messages) filter (org_days.tool_calls is not null)
+                as user_messages,
             sum(org_days.sessions) as sessions,
             sum(org_days.files_created) + sum(org_days.files_edited) as files,
             sum(org_days.git_commits) as git_commits,

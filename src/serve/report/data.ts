@@ -17,6 +17,7 @@ const datasets = {
     team: text.nullable(),
     active_users: count,
     billable_tokens: count,
+    /** Like `user_messages`, of the days on which both are known. */
     tool_calls: count,
     user_messages: count,
     sessions: count,

@@ -27,6 +27,13 @@ beforeAll(async () => {
   await database.run(`create table org_days as
     select org_id, activity_date, org_id = 'with people' as is_users_known, if(org_id = 'without', 7, 10) as billable_tokens, ${rest}
     from days, chosen`)
+  await database.run(`insert into chosen
+      select 'tools failed', first_day, last_day from chosen where org_id = 'without';
+    insert into org_days
+      select * replace (
+        'tools failed' as org_id,
+        if(date_diff('day', date '2026-01-14', activity_date) % 2 = 0, 6, null) as tool_calls
+      ) from org_days where org_id = 'without'`)
 })
 afterAll(() => {
   database.close()
@@ -63,6 +70,13 @@ it('a team has the credits of its people', async () => {
 
 it('a team of which fewer than five people were active has no period, and the next larger one has none', async () => {
   expect(await periods(`team in ('few', 'next')`)).toEqual([])
+})
+
+it('tool calls and messages, whose ratio is shown, are those of the days on which both are known', async () => {
+  const rows = await database.rows(`select tool_calls, user_messages
+    from (${statement('report/periods')}) where org_id = 'tools failed' and days = 28`)
+  const both = { tool_calls: 84, user_messages: 14 }
+  expect(rows).toEqual([both, both, both])
 })
 
 it('an organisation whose people are unknown has totals', async () => {
