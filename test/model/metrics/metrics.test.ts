@@ -27,6 +27,15 @@ describe('the metrics', () => {
     expect(await database.rows(sql)).toEqual([{ active_users: '2' }])
   })
 
+  it('of a last day have that of each organisation, also of one whose last night failed', async () => {
+    const sql = measureSql(measureOf('weekly_active_users'))
+    await using database = await Database.open(':memory:')
+    await database.run(`create table mart_active_users as from (values
+      ('a', date '2026-03-01', 1), ('a', date '2026-03-02', 2), ('b', date '2026-03-01', 40)
+    ) as t (org_id, activity_date, weekly_active_users)`)
+    expect(await database.rows(sql)).toEqual([{ weekly_active_users: '42' }])
+  })
+
   it('sum no column that is an average, percentile or share', () => {
     const wrong = measures.flatMap(({ name, model, expression }) => {
       const columns = project.models.find((each) => each.name === model)?.columns ?? []

@@ -26,12 +26,12 @@ function aggregateOf({ expression }: Measure): Aggregate {
 
 /**
  * The SELECT of a measure over all that its mart holds, by the columns given; of a metric for the
- * last day of a period, each group's rows of the last day that the mart has.
+ * last day of a period, each group's rows of the last day that the mart has of the organisation.
  */
 export function measureSql(metric: Measure, by: readonly string[] = []): string {
   const { model, time, period, expression } = metric
   const keys = by.map((column) => `${column}, `).join('')
-  const last = `where ${time} = (select max(${time}) from main.${model})`
+  const last = `where (org_id, ${time}) in (select (org_id, max(${time})) from main.${model} group by org_id)`
   return [
     `select ${keys}${expression} as ${metric.name}`,
     `from main.${model}`,
@@ -93,7 +93,7 @@ function section(metric: Metric): string[] {
     metric.type === 'ratio'
       ? [`\`${metric.numerator} / ${metric.denominator}\`, each over the whole period.`]
       : [
-          `\`${metric.expression}\` of \`${metric.model}\`${metric.period === 'last_day' ? ', on the last day of a period' : ''}. Time: \`${metric.time}\`. Grain: ${codes(metric.grain)}.`,
+          `\`${metric.expression}\` of \`${metric.model}\`${metric.period === 'last_day' ? ', on the last day of each organisation in a period' : ''}. Time: \`${metric.time}\`. Grain: ${codes(metric.grain)}.`,
         ]
   return [
     `## ${metric.label}`,
@@ -136,6 +136,7 @@ function semanticModel(model: string): object {
     name: model,
     model: `ref('${model}')`,
     primary_entity: `${model}_row`,
+    ...(own.some(isOfLastDay) ? { entities: [ORGANISATION] } : {}),
     defaults: { agg_time_dimension: own[0]?.time },
     dimensions: columns.map((name) =>
       times.has(name)
@@ -146,17 +147,24 @@ function semanticModel(model: string): object {
   }
 }
 
+/** By which the last day of a period is found: another organisation may have later days. */
+const ORGANISATION = { name: 'organisation', type: 'foreign', expr: 'org_id' }
+
+function isOfLastDay({ period }: Measure): boolean {
+  return period === 'last_day'
+}
+
 function granularity(time: string): string {
   return /week/.test(time) ? 'week' : 'day'
 }
 
 function measureEntry(metric: Measure): object {
-  const { name, time, period } = metric
+  const { name, time } = metric
   const aggregate = aggregateOf(metric)
   const percentile =
     aggregate.kind === 'percentile' ? { agg_params: { percentile: aggregate.at } } : {}
-  const last =
-    period === 'last_day' ? { non_additive_dimension: { name: time, window_choice: 'max' } } : {}
+  const window = { window_choice: 'max', window_groupings: [ORGANISATION.name] }
+  const last = isOfLastDay(metric) ? { non_additive_dimension: { name: time, ...window } } : {}
   return { name, agg: aggregate.kind, ...percentile, expr: aggregate.of, ...last }
 }
 
