@@ -44,3 +44,13 @@ it('the recorded days of a fact that is no longer in the project are removed', a
   expect(models.find(({ name }) => name === 'int_fact_days')).toMatchObject({ intervals: 0 })
   expect(await bench.rows(recorded)).toEqual([{ fact_name: 'fct_kept' }])
 })
+
+it('the recorded days of a fact that no longer records them are removed', async () => {
+  const bench = await Bench.open()
+  const files = factsOf('fct_kept', 'fct_table')
+  await bench.build(files)
+  const sql = "{{ config(materialized='table') }}select 'fct_table' as fact_name\n"
+  await bench.build({ ...files, 'models/fct_table.sql': sql })
+  const recorded = 'select fact_name from int_fact_days order by 1'
+  expect(await bench.rows(recorded)).toEqual([{ fact_name: 'fct_kept' }])
+})

@@ -1,5 +1,5 @@
 import { AppError } from '../../lib/errors.ts'
-import { Database, literal } from '../../lib/duckdb.ts'
+import { Database, listLiteral, literal } from '../../lib/duckdb.ts'
 import { processLimits } from '../../lib/machine.ts'
 import { statement } from '../../lib/package.ts'
 import {
@@ -145,12 +145,16 @@ async function dropRelations(
   if (isWhole) await forgetRemovedFacts(db, nodes)
 }
 
-/** Deletes the days that a reused `int_fact_days` records for facts that no longer exist. */
+/** Deletes the days that a reused `int_fact_days` has of facts that no longer record theirs. */
 async function forgetRemovedFacts(db: Database, nodes: readonly NodePlan[]): Promise<void> {
   const recorded = nodes.find(({ node }) => node.name === 'int_fact_days')
   if (recorded === undefined || recorded.action === 'create') return
-  const facts = nodes.map(({ node }) => literal(node.name)).join(', ')
-  await db.run(`delete from ${recorded.node.relation} where fact_name not in (${facts})`)
+  const facts = nodes.filter(({ node }) => node.hookRefs.includes(recorded.node.name))
+  const names = listLiteral(facts.map(({ node }) => node.name))
+  await db.run(
+    `delete from ${recorded.node.relation}
+    where not list_contains(cast(${names} as varchar[]), fact_name)`,
+  )
 }
 
 /**
