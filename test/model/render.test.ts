@@ -71,6 +71,28 @@ describe('macros of the project', () => {
     expect(() => readTemplate(template, 'models/m.sql', readMacros(files))).toThrow(message)
   })
 
+  it('name their own file and line in an error', () => {
+    const macros = readMacros([
+      {
+        file: 'macros/m.sql',
+        text: "{% macro reads() %}\n\n{{ ref('stg_dya') }}{% endmacro %}{% macro none_of() %}{{ none }}{% endmacro %}",
+      },
+    ])
+    const rendering = (template: string) => () =>
+      render(readTemplate(template, 'models/m.sql', macros), names)
+    expect(rendering('{{ reads() }}')).toThrow("macros/m.sql:3: unknown model 'stg_dya'")
+    expect(rendering('{{ none_of() }}')).toThrow(
+      'macros/m.sql:3: this expression would print nothing',
+    )
+  })
+
+  it('are refused if two have one name', () => {
+    const twin = { file: 'macros/other.sql', text: '\n{% macro total() %}{% endmacro %}' }
+    expect(() => readMacros([...files, twin])).toThrow(
+      "macros/other.sql:2: the macro 'total' is already defined in macros/numbers.sql",
+    )
+  })
+
   it('are refused for unknown names and a missing end', () => {
     const read = (text: string) => () => readMacros([{ file: 'macros/m.sql', text }])
     expect(read('{% macro m(a) %}\n{{ b }}{% endmacro %}')).toThrow(

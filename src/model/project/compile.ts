@@ -69,8 +69,8 @@ export function compileProject(project: Project, options: CompileOptions): Compi
   return {
     models: inOrder(nodes, ({ name, file }, parent) => {
       const model = models.find((each) => each.name === name)
-      const line = model && render(model.template, { ...names, self: '' }).refLines.get(parent)
-      return line === undefined ? { file } : { file, line }
+      const rendered = model && render(model.template, { ...names, self: '' })
+      return rendered?.refPlaces.get(parent) ?? { file }
     }),
     tests: project.tests.map((test) => testNode(test, project, names)),
     unitTests: project.unitTests.map((test) => unitTestNode(test, models, names)),

@@ -17,7 +17,7 @@ import {
   type Token,
 } from './tags.ts'
 
-/** The function around every `{{ … }}`: it gets the line and the value, and returns the text to print. */
+/** The function around every `{{ … }}`: it gets its place and the value, and returns the text to print. */
 const PRINT = '__print'
 
 export interface ParsedTemplate {
@@ -38,27 +38,39 @@ const NO_MACROS: Macros = { names: [], definitions: parsed([]) }
 /**
  * Reads files of macros, which may call each other.
  *
- * @throws ProjectError with the file, and the line of a tag or name that is not allowed.
+ * @throws ProjectError with the file, and the line of a tag or name that is not allowed, or of a
+ *   second macro of one name.
  */
 export function readMacros(
   files: readonly { readonly text: string; readonly file: string }[],
 ): Macros {
   const read = files.map(({ text, file }) => ({ file, parts: partsOf(text, file) }))
-  const names = read.flatMap(({ parts }) => parts.filter(isTag).flatMap(macroName))
+  const names = namesOf(read)
   const tokens = read.flatMap(({ file, parts }) =>
     checkedTokens(parts, file, { macros: names, definesMacros: true }),
   )
   return { names, definitions: parsed(tokens) }
 }
 
-function macroName({ tokens: [keyword, name] }: Tag): string[] {
-  return keyword?.value === 'macro' && name !== undefined ? [name.value] : []
+function namesOf(files: readonly { readonly file: string; readonly parts: readonly Part[] }[]) {
+  const found = new Map<string, string>()
+  for (const { file, parts } of files) {
+    for (const { tokens, line } of parts.filter(isTag)) {
+      const [keyword, { value: name } = { value: '' }] = tokens
+      if (keyword?.value !== 'macro') continue
+      const twin = found.get(name)
+      if (twin === undefined) found.set(name, file)
+      else
+        throw new ProjectError({ file, line }, `the macro '${name}' is already defined in ${twin}`)
+    }
+  }
+  return [...found.keys()]
 }
 
 /**
  * Reads a template. The library prints nothing for an undefined name and reports no
  * lines, so every tag and name is checked first, and every call and printed value
- * gets its line as its first argument.
+ * gets its line and file as its first arguments.
  *
  * @throws ProjectError with the file, and the line of a tag or name that is not allowed.
  */
@@ -80,7 +92,7 @@ function partsOf(text: string, file: string): Part[] {
 
 function checkedTokens(parts: readonly Part[], file: string, scope: MacroScope): Token[] {
   checkNames(parts.filter(isTag), file, scope)
-  return parts.flatMap((part) => (isTag(part) ? armed(part) : [part]))
+  return parts.flatMap((part) => (isTag(part) ? armed(part, file) : [part]))
 }
 
 function attempt<T>(file: string, work: () => T): T {
@@ -94,10 +106,10 @@ function attempt<T>(file: string, work: () => T): T {
   }
 }
 
-/** The tokens of a tag with line arguments, and as many line breaks as the tag has, so that later lines keep their numbers. */
-function armed({ kind, line, lastLine, tokens: own }: Tag): Token[] {
+/** The tokens of a tag with places as arguments, and as many line breaks as the tag has, so that later lines keep their numbers. */
+function armed({ kind, line, lastLine, tokens: own }: Tag, file: string): Token[] {
   const tokens = own.flatMap((token, index) =>
-    isCall(own, index) ? openCall(token.line) : [token],
+    isCall(own, index) ? openCall(token.line, file) : [token],
   )
   const lines = lastLine === line ? [] : [make('Text', '\n'.repeat(lastLine - line))]
   if (kind === 'statement') {
@@ -106,7 +118,7 @@ function armed({ kind, line, lastLine, tokens: own }: Tag): Token[] {
   return [
     make('OpenExpression', '{{'),
     make('Identifier', PRINT),
-    ...openCall(line),
+    ...openCall(line, file),
     ...tokens,
     ...elseNothing(own),
     make('CloseParen', ')'),
@@ -126,8 +138,10 @@ function isCall(tokens: readonly PlacedToken[], index: number): boolean {
   )
 }
 
-function openCall(line: number): Token[] {
-  return [make('OpenParen', '('), make('NumericLiteral', String(line)), make('Comma', ',')]
+function openCall(line: number, file: string): Token[] {
+  const comma = make('Comma', ',')
+  const place = [make('NumericLiteral', String(line)), comma, make('StringLiteral', file), comma]
+  return [make('OpenParen', '('), ...place]
 }
 
 /** Adds the missing `else ''` to `{{ ',' if not loop.last }}`, which may print nothing. */
@@ -167,8 +181,8 @@ export interface Rendered {
   readonly sql: string
   /** Names of models, each once, in the order of their first use. */
   readonly refs: readonly string[]
-  /** The first line of each. */
-  readonly refLines: ReadonlyMap<string, number>
+  /** The first place of each, which may be in a macro. */
+  readonly refPlaces: ReadonlyMap<string, Place>
   /** `source.table`, each once, in the order of their first use. */
   readonly sources: readonly string[]
   /** The arguments of `config(…)`, and the line of the call. */
@@ -184,11 +198,11 @@ export interface Rendered {
  * @throws ProjectError with file and line.
  */
 export function render({ file, evaluate }: ParsedTemplate, names: Names): Rendered {
-  const { globals, refLines, sources, config, configLines } = callsIn(file, names)
+  const { globals, refPlaces, sources, config, configLines } = callsIn(names)
   try {
     const sql = evaluate(globals).trimEnd()
-    const refs = [...refLines.keys()]
-    return { sql, refs, refLines, sources: [...sources], config, configLine: configLines[0] }
+    const refs = [...refPlaces.keys()]
+    return { sql, refs, refPlaces, sources: [...sources], config, configLine: configLines[0] }
   } catch (error) {
     if (error instanceof AppError) throw error
     const problem = `the template cannot be rendered: ${messageOf(error)}`
@@ -197,8 +211,8 @@ export function render({ file, evaluate }: ParsedTemplate, names: Names): Render
 }
 
 /** The functions of templates, and what a template called them with. */
-function callsIn(file: string, names: Names) {
-  const refLines = new Map<string, number>()
+function callsIn(names: Names) {
+  const refPlaces = new Map<string, Place>()
   const sources = new Set<string>()
   const config: Record<string, unknown> = {}
   const configLines: number[] = []
@@ -213,15 +227,15 @@ function callsIn(file: string, names: Names) {
     target: { name: 'duckdb', schema: 'main', type: names.engine ?? 'duckdb' },
     is_incremental: () => names.isIncremental === true,
 
-    ref: (line: number, ...args: unknown[]): string => {
+    ref: (line: number, file: string, ...args: unknown[]): string => {
       const place = { file, line }
       const [name = ''] = texts(args, 1, place, "ref('model')")
       const relation = known(place, 'model', name, names.models)
-      if (!refLines.has(name)) refLines.set(name, line)
+      if (!refPlaces.has(name)) refPlaces.set(name, place)
       return relation
     },
 
-    source: (line: number, ...args: unknown[]): string => {
+    source: (line: number, file: string, ...args: unknown[]): string => {
       const place = { file, line }
       const [source = '', table = ''] = texts(args, 2, place, "source('source', 'table')")
       const tables = known(place, 'source', source, names.sources)
@@ -230,7 +244,7 @@ function callsIn(file: string, names: Names) {
       return names.sourceSql(source, table)
     },
 
-    config: (line: number, keywords: unknown, ...more: unknown[]): string => {
+    config: (line: number, file: string, keywords: unknown, ...more: unknown[]): string => {
       if (!(keywords instanceof Map) || more.length > 0) {
         const hint = "Write config(materialized='table')."
         throw new ProjectError({ file, line }, 'config takes keyword arguments', { hint })
@@ -240,7 +254,7 @@ function callsIn(file: string, names: Names) {
       return ''
     },
 
-    var: (line: number, ...args: unknown[]): unknown => {
+    var: (line: number, file: string, ...args: unknown[]): unknown => {
       const place = { file, line }
       const [name = ''] = texts(args.slice(0, 1), 1, place, "var('name', default)")
       if (Object.hasOwn(names.vars, name)) return names.vars[name]
@@ -248,7 +262,7 @@ function callsIn(file: string, names: Names) {
       throw unknownName(place, 'var', name, Object.keys(names.vars))
     },
 
-    [PRINT]: (line: number, ...values: unknown[]): string | number | boolean => {
+    [PRINT]: (line: number, file: string, ...values: unknown[]): string | number | boolean => {
       const value = values.length > 1 ? values : values[0]
       if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') {
         return value
@@ -259,7 +273,7 @@ function callsIn(file: string, names: Names) {
       })
     },
   }
-  return { globals, refLines, sources, config, configLines }
+  return { globals, refPlaces, sources, config, configLines }
 }
 
 /** Exactly `count` strings. */
