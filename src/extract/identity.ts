@@ -74,7 +74,10 @@ export function wrongAddress(error: ApiError): UsageError {
 /** Characters of an implausible id that are shown. */
 const SHOWN = 40
 
-/** An implausible organisation id (ids become folder names and are displayed), or another one than before. */
+/**
+ * An implausible organisation id (ids become folder names and are displayed), another one than
+ * before, or that of another name.
+ */
 export class OrganisationError extends UsageError {}
 
 function implausible(orgId: string): OrganisationError {
@@ -105,11 +108,15 @@ export type Owners = Map<string, string>
  * Reserves an organisation for one configured name: two credentials of one organisation would
  * write one ledger at the same time. Returns the problem if another name has it.
  */
-export function claimOrganisation(owners: Owners, orgId: string, name: string): UsageError | null {
+export function claimOrganisation(
+  owners: Owners,
+  orgId: string,
+  name: string,
+): OrganisationError | null {
   const owner = owners.get(orgId) ?? name
   owners.set(orgId, owner)
   if (owner === name) return null
-  return new UsageError(
+  return new OrganisationError(
     `the credential of '${name}' belongs to the organisation '${orgId}', which is already configured as '${owner}'`,
     { hint: `Give '${name}' a credential of its own organisation, or remove one of the two.` },
   )

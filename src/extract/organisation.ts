@@ -109,7 +109,10 @@ export async function syncOrganisation(options: SyncOptions): Promise<SyncResult
   }
   const identity = identified.value
   if (identity.orgId !== null && !isSame(remembered, identity.orgId)) {
-    const mismatch = organisationMismatch(organisation, identity.orgId, known)
+    const isOfOther = owners.has(identity.orgId)
+    const mismatch =
+      (isOfOther ? claimOrganisation(owners, identity.orgId, organisation) : null) ??
+      organisationMismatch(organisation, identity.orgId, known)
     return withoutIdentity(options, remembered, ledgerOfKnown.value, mismatch)
   }
   const orgId = known ?? identity.orgId ?? organisation
@@ -148,7 +151,8 @@ async function withoutIdentity(
   if (!isRefused && abortsRun(error)) throw error
   if (remembered === undefined && isWrongAddress(error))
     return emptyResult(known, wrongAddress(error))
-  const isKnown = remembered !== undefined && opened !== null
+  // nothing was ever recorded of an organisation of another data folder, whose record was restored here
+  const isKnown = remembered !== undefined && opened !== null && opened.ledger.intervals.size > 0
   const counts = isKnown ? await failDue(options, remembered, opened.ledger, failure) : {}
   const why = isRefused ? { stoppedBy: failure } : { unreachable: failure }
   return { ...emptyResult(known), ...counts, ...why }
@@ -169,6 +173,7 @@ export async function failOrganisation(
   // under another name, the organisation may be landing now
   if (claimOrganisation(owners, orgId, organisation) !== null) return emptyResult(orgId, stoppedBy)
   const { ledger } = await openLedger(dataFolder, orgId, warner(world))
+  if (ledger.intervals.size === 0) return emptyResult(orgId, stoppedBy)
   const counts = await failDue(options, remembered, ledger, stoppedBy)
   return { ...emptyResult(orgId, stoppedBy), ...counts }
 }

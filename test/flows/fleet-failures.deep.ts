@@ -1,104 +1,21 @@
-import { chmod, mkdir, readdir, utimes, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import { once } from 'node:events'
+import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { loadConfig } from '../../src/config/config.ts'
-import type { Emulator, Intercept } from '../../src/emulator/emulator.ts'
 import { knownOrganisations, LedgerFile } from '../../src/lake/ledger.ts'
-import { RESOURCES } from '../../src/lake/resources.ts'
 import { DeferredError, ExitCode } from '../../src/lib/errors.ts'
-import type { RunEvent } from '../../src/lib/events.ts'
-import { landOrganisations, sync, type SyncSelection } from '../../src/pipeline/sync.ts'
-import type { SyncOutcome } from '../../src/pipeline/outcome.ts'
-import { temporaryFolder, testWorld } from '../support/helpers.ts'
-import { standIn } from '../support/stand-in.ts'
-
-const NOW = Date.parse('2026-01-18T06:00:00Z')
-const DAYS = 4
-
-const resources = RESOURCES.filter(({ name }) => ['tokens', 'tools'].includes(name))
-const ANALYTICS: SyncSelection = { resources, entities: { resources: [] } }
-
-/** A platform of six organisations; their numbers stand in their keys and ids. */
-async function platform(intercept?: Intercept): Promise<Emulator> {
-  const emulator = await standIn({
-    users: 3,
-    organisations: 6,
-    now: () => NOW,
-    ...(intercept === undefined ? {} : { intercept }),
-  })
-  return emulator
-}
-
-/** The number of the organisation that a request is for. */
-function askedFor(headers: Headers): number {
-  return Number(/-(\d+)$/.exec(headers.get('authorization') ?? '')?.[1] ?? 1)
-}
-
-/** An address at which nothing listens. */
-async function closedPort(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  return typeof address === 'object' ? `http://127.0.0.1:${address?.port ?? 0}` : ''
-}
-
-interface Listed {
-  readonly name: string
-  readonly url: string
-  readonly key: string
-}
-
-/** Lands what is due for a list of organisations; `onEvent` gets each event. */
-async function landed(
-  organisations: readonly Listed[],
-  options: {
-    readonly data?: string
-    readonly atOnce?: number
-    readonly selection?: SyncSelection
-    readonly runForMs?: number
-    readonly now?: number
-    /** Default: lands only. */
-    readonly work?: typeof landOrganisations
-    readonly onEvent?: (event: RunEvent, stop: AbortController) => void
-  } = {},
-): Promise<{ outcome: SyncOutcome; data: string; events: readonly RunEvent[] }> {
-  const data = options.data ?? (await temporaryFolder())
-  const lines = organisations.map(({ name, url }, at) => `${name},${url},KEY_${at}`)
-  const files = {
-    'organisations.csv': ['name,base_url,key_env', ...lines, ''].join('\n'),
-    'agent-warehouse.yaml': `organisations: organisations.csv\norganisations_at_once: ${options.atOnce ?? 2}\n`,
-  }
-  for (const [name, text] of Object.entries(files)) {
-    await writeFile(join(data, name), text)
-    await chmod(join(data, name), 0o600)
-  }
-  const keys = organisations.map(({ key }, at) => [`KEY_${at}`, key] as const)
-  const config = loadConfig({ data }, Object.fromEntries(keys), data)
-  const { now = NOW, work = landOrganisations } = options
-  const world = testWorld(now)
-  const emit = (event: RunEvent): void => {
-    world.emit(event)
-    options.onEvent?.(event, world.stop)
-  }
-  const deadline = now + (options.runForMs ?? 3_600_000)
-  const context = { config, world: { ...world, emit }, runId: 'run', deadline }
-  const outcome = await work(context, options.selection ?? ANALYTICS)
-  return { outcome, data, events: world.events }
-}
-
-function listed({ url, keysOf }: Emulator, number: number): Listed {
-  return { name: `number ${number}`, url, key: keysOf(number).owner }
-}
-
-/** How many days of an organisation have landed. */
-async function daysOf(data: string, orgId: string): Promise<number> {
-  const ledger = await LedgerFile.read(data, orgId)
-  return [...ledger.values()].filter(({ file }) => file !== null).length
-}
+import { sync } from '../../src/pipeline/sync.ts'
+import { temporaryFolder } from '../support/helpers.ts'
+import {
+  ANALYTICS,
+  askedFor,
+  closedPort,
+  DAYS,
+  daysOf,
+  landed,
+  listed,
+  NOW,
+  platform,
+} from './fleet-night.ts'
 
 it('law 6: a failing organisation fails alone, and a slow one delays no other', async () => {
   let othersAreDone: () => void = () => undefined
@@ -230,53 +147,6 @@ it('law 3: an unexpected error of one organisation stops no other', async () => 
   expect(outcome.exitCode).toBe(ExitCode.partial)
   expect(outcome.problems.map(({ message }) => message)).toEqual(["'number 2': a mistake"])
   expect(await knownOrganisations(data)).toEqual(['org_demo', 'org_demo_3'])
-})
-
-it('a second name of one organisation is refused, and its ledger is written once', async () => {
-  const emulator = await platform()
-  const [one, two] = [listed(emulator, 1), listed(emulator, 2)]
-  const { data } = await landed([one])
-  const twice = [{ ...one, name: 'again' }, one, two]
-  for (const atOnce of [1, 3]) {
-    const { outcome } = await landed(twice, { data, atOnce })
-    expect(outcome.exitCode).toBe(ExitCode.usage)
-    expect(outcome.problems.map(({ message }) => message)).toEqual([
-      "'again': the credential of 'again' belongs to the organisation 'org_demo', which is already configured as 'number 1'",
-    ])
-    expect(outcome.results[1]).toMatchObject({ orgId: 'org_demo', stoppedBy: null })
-  }
-  expect(await daysOf(data, 'org_demo_2')).toBe(2 * DAYS)
-})
-
-it('one of two names of a new organisation lands, and the other is refused', async () => {
-  const emulator = await platform()
-  const one = listed(emulator, 1)
-  const { outcome, data } = await landed([one, { ...one, name: 'again' }])
-  expect(outcome.exitCode).toBe(ExitCode.usage)
-  expect(outcome.results.map(({ landed: days }) => days).toSorted()).toEqual([0, 2 * DAYS])
-  expect(await daysOf(data, 'org_demo')).toBe(2 * DAYS)
-})
-
-it('a name that was given to another organisation loads it, and the renamed one is loaded too', async () => {
-  const emulator = await platform()
-  const [one, two] = [listed(emulator, 1), listed(emulator, 2)]
-  const { data } = await landed([{ ...one, name: 'old' }])
-  await landed([{ ...one, name: 'renamed' }], { data })
-  const fleet = [
-    { ...two, name: 'old' },
-    { ...one, name: 'renamed' },
-  ]
-  for (const atOnce of [1, 2]) {
-    const { outcome } = await landed(fleet, { data, atOnce })
-    expect(outcome.problems).toEqual([])
-    expect(outcome.results.map(({ orgId }) => orgId)).toEqual(['org_demo_2', 'org_demo'])
-  }
-  expect(await daysOf(data, 'org_demo')).toBe(2 * DAYS)
-  expect(await daysOf(data, 'org_demo_2')).toBe(2 * DAYS)
-  const { outcome } = await landed([{ ...one, name: 'old' }, fleet[1] ?? one], { data })
-  expect(outcome.problems.map(({ message }) => message)).toEqual([
-    "'old': the credential of 'old' belongs to the organisation 'org_demo', but the data folder holds 'org_demo_2' under that name",
-  ])
 })
 
 it('hook events wait while the only organisation has never answered', async () => {
