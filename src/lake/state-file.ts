@@ -70,14 +70,17 @@ export const learnedLimits = stateFile<Learned>(
 
 const days = z.number().int().positive()
 
+/** Milliseconds since the epoch, as a `Date` can have them. */
+const time = z.number().nonnegative().max(8.64e15)
+
 const windowSize = z.object({
   /** The widest that was answered. */
   maxDays: days,
   /** The narrowest that was refused; null if none wider than `maxDays` is known. */
   tooWide: days.nullable(),
-  learntAt: z.number(),
+  learntAt: time,
   /** When a wider one was last refused. */
-  probedAt: z.number(),
+  probedAt: time,
 })
 
 /** The known window size of a resource, in days. Times are milliseconds since the epoch. */

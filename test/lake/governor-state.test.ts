@@ -2,7 +2,7 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Learned } from '../../src/lib/learned.ts'
-import { learnedLimits } from '../../src/lake/state-file.ts'
+import { learnedLimits, learnedSizes } from '../../src/lake/state-file.ts'
 import { temporaryFolder } from '../support/helpers.ts'
 
 const LEARNED: Learned = {
@@ -51,3 +51,19 @@ describe('learned limits', () => {
     expect(await learnedLimits.read(folder, 'default')).toBeUndefined()
   })
 })
+
+it.each(['', '[]', '{"tokens":{"maxDays":3}}', window('1e300'), window('-1')])(
+  'window sizes are learned again when their file is damaged: %s',
+  async (text) => {
+    const folder = await temporaryFolder()
+    await mkdir(join(folder, 'state', 'windows'), { recursive: true })
+    await writeFile(join(folder, 'state', 'windows', 'org.json'), text)
+    expect(await learnedSizes.read(folder, 'org')).toBeUndefined()
+    await writeFile(join(folder, 'state', 'windows', 'org.json'), window('1767225600000'))
+    expect((await learnedSizes.read(folder, 'org'))?.get('tokens')).toMatchObject({ maxDays: 3 })
+  },
+)
+
+function window(time: string): string {
+  return `{"tokens":{"maxDays":3,"tooWide":4,"learntAt":${time},"probedAt":${time}}}`
+}
