@@ -44,7 +44,7 @@ export async function closedPort(): Promise<string> {
   return typeof address === 'object' ? `http://127.0.0.1:${address?.port ?? 0}` : ''
 }
 
-export interface Listed {
+interface Listed {
   readonly name: string
   readonly url: string
   readonly key: string
