@@ -203,7 +203,7 @@ export async function removePageBuffersExcept(
 }
 
 /** No run continues pages that are this old. */
-const USELESS_AFTER_MS = 2 * 86_400_000
+const USELESS_AFTER_MS = 48 * 3_600_000
 
 /**
  * Removes the temporary files of organisations that no run has loaded for days, for example because
