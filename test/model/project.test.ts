@@ -1,7 +1,10 @@
+import { rename, symlink } from 'node:fs/promises'
+import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { loadProject } from '../../src/model/project/project.ts'
 import { listModels } from '../../src/model/project/compile.ts'
 import { select } from '../../src/model/project/select.ts'
+import { folderOfFile } from '../support/folders.ts'
 import { PROJECT_YML, TINY, writeFiles, type Files } from './fixture.ts'
 
 const MART = TINY['models/marts/fct_user.yml'] ?? ''
@@ -47,6 +50,20 @@ it('vars under the name of the project override the others, as in dbt', async ()
   const yml = `${PROJECT_YML}  other: 1\n  tiny: {smallest: 4}\n`
   const project = await loadProject(await writeFiles({ ...TINY, 'dbt_project.yml': yml }))
   expect(project.vars).toEqual({ smallest: 4, other: 1 })
+})
+
+it('models in a linked folder and a linked file are read, as dbt does', async () => {
+  const folder = await writeFiles(TINY)
+  const elsewhere = await folderOfFile()
+  for (const linked of ['models/marts', 'models/staging/stg_user.sql']) {
+    await rename(join(folder, linked), join(elsewhere, basename(linked)))
+    await symlink(join(elsewhere, basename(linked)), join(folder, linked))
+  }
+  const { models } = await loadProject(folder)
+  expect(models.map(({ file }) => file)).toEqual([
+    'models/marts/fct_user.sql',
+    'models/staging/stg_user.sql',
+  ])
 })
 
 it('a project is frozen deeply', async () => {

@@ -25,9 +25,7 @@ export async function planBuild(
   const everyName = new Set(models.map(({ name }) => name))
   const current = inputDigests(models, everyName, state.models, options)
   const selection = await selectionState(options, compiled, state, current)
-  const wanted = select(models, retry ? RETRY_SELECTOR : options.select, exclude, selection)
-  // a view that has moved would read the files at the old path
-  const selected = models.filter((node) => wanted.includes(node) || hasMoved(node, state, current))
+  const selected = select(models, retry ? RETRY_SELECTOR : options.select, exclude, selection)
   const names = new Set(selected.map(({ name }) => name))
   const digests = inputDigests(models, names, state.models, options)
   const hasSameRows = ({ name }: ModelNode): boolean => {
@@ -69,6 +67,7 @@ export async function planBuild(
     isInNewFile,
     relations: kept.relations,
     nodes: isInNewFile ? nodes.map(inNewFile) : nodes,
+    movedViews: models.filter((node) => !names.has(node.name) && hasMoved(node, state, current)),
     inputDigests: digests,
     checks: checksOf(compiled, selected)
       .filter(({ reads }) => reads.every(isThere))

@@ -81,6 +81,10 @@ async function buildAndCheck(context: BuildContext, plan: BuildPlan): Promise<Ex
   const { db, now, runId, project, sourceSql, retry, asOf, spark } = context
   const hasRemovedValues = await watchReferences(db, plan)
   await dropRelations(context, plan)
+  for (const { relation, sql, ...node } of plan.movedViews) {
+    const create = `create or replace view ${relation} as ${sql}`
+    await db.run(`${create};\n${commentsSql({ ...node, relation })}`)
+  }
   const selected = plan.nodes.map(({ node }) => node)
   for (const node of snapshotsOf(selected)) await loadSnapshot(db, node, context)
   if (retry) await forgetFailures(db)

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { basename, extname, join, relative, sep } from 'node:path'
 import type { z } from 'zod'
 import { allOrThrow } from '../../lib/concurrency.ts'
-import { orIfMissing } from '../../lib/files.ts'
+import { isFolder, orIfMissing } from '../../lib/files.ts'
 import { isObject } from '../../lib/json.ts'
 import { readDocs, readYaml } from './yaml.ts'
 import { ProjectError, requireKnown, unknownName } from './errors.ts'
@@ -103,11 +103,15 @@ async function filesIn(
     .sort()
 }
 
+/** The files below a path, also in linked folders. */
 async function listFiles(folder: string, path: string): Promise<string[]> {
   const reading = readdir(join(folder, path), { recursive: true, withFileTypes: true })
-  return (await orIfMissing(reading, []))
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/'))
+  const found = (await orIfMissing(reading, [])).map(async (entry) => {
+    const own = relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/')
+    if (!entry.isSymbolicLink()) return entry.isFile() ? [own] : []
+    return isFolder(join(folder, own)) ? await listFiles(folder, own) : [own]
+  })
+  return (await Promise.all(found)).flat()
 }
 
 async function textsOf(

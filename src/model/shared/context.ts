@@ -105,6 +105,11 @@ export interface BuildPlan {
   readonly relations: Relations
   /** The selected models, in build order. */
   readonly nodes: readonly NodePlan[]
+  /**
+   * The views that are not selected, but name the files of base by a path where the data folder is no
+   * longer: the selected models may read them.
+   */
+  readonly movedViews: readonly ModelNode[]
   readonly inputDigests: ReadonlyMap<string, InputDigests>
   readonly checks: readonly PlannedCheck[]
   /** The unit tests of models that changed, or whose unit tests changed. */
