@@ -18,6 +18,7 @@ import {
   isSame,
   readOrganisations,
   rememberOrganisation,
+  type Known,
   type KnownOrganisation,
 } from '../lake/organisations.ts'
 import { DAY_TOTALS, isOfUsers, RESOURCES, type Resource } from '../lake/resources.ts'
@@ -68,6 +69,8 @@ interface OrganisationOptions {
   readonly database: LandingDatabase
   /** The configured names of all organisations of the run. */
   readonly owners: Owners
+  /** What earlier runs know of them; see `ofNames`. Default: what the data folder has. */
+  readonly known?: Known
 }
 
 /** Called while the run waits for responses, so that other work can be done meanwhile. */
@@ -94,11 +97,10 @@ export interface SyncResult {
 /** Lands every interval of one organisation that is missing or due. */
 export async function syncOrganisation(options: SyncOptions): Promise<SyncResult> {
   const { world, dataFolder, organisation, owners } = options
-  const found = (await readOrganisations(dataFolder)).get(organisation)
-  // one that another name has is left over from a renaming: this name may stand for another now
-  const isOwn = found !== undefined && claimOrganisation(owners, found.orgId, organisation) === null
-  const remembered = isOwn ? found : undefined
+  const remembered = await rememberedBy(options)
   const known = remembered?.orgId ?? null
+  const rememberedConflict = known === null ? null : claimOrganisation(owners, known, organisation)
+  if (rememberedConflict !== null) return emptyResult(known, rememberedConflict)
   const [identified, ledgerOfKnown] = await Promise.allSettled([
     identifyOrganisation(options.client, world, remembered),
     known === null ? null : openLedger(dataFolder, known, warner(world)),
@@ -131,6 +133,11 @@ export async function syncOrganisation(options: SyncOptions): Promise<SyncResult
   })
   const opened = ledgerOfKnown.value ?? (await openLedger(dataFolder, orgId, warner(world)))
   return landDue(options, { orgId, servedAs }, identity, opened)
+}
+
+async function rememberedBy(options: OrganisationOptions): Promise<KnownOrganisation | undefined> {
+  const known = options.known ?? (await readOrganisations(options.dataFolder))
+  return known.get(options.organisation)
 }
 
 /**
@@ -167,7 +174,7 @@ export async function failOrganisation(
   stoppedBy: AppError,
 ): Promise<SyncResult> {
   const { dataFolder, organisation, owners, world } = options
-  const remembered = (await readOrganisations(dataFolder)).get(organisation)
+  const remembered = await rememberedBy(options)
   if (remembered === undefined) return emptyResult(null, stoppedBy)
   const { orgId } = remembered
   // under another name, the organisation may be landing now

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { dayShape } from './ledger.ts'
 import type { Day } from '../lib/days.ts'
 import { pathSegment, readIfThere, readJson, writeAtomic } from '../lib/files.ts'
+import { grouped } from '../lib/grouped.ts'
 import type { Warn } from '../lib/world.ts'
 
 const knownOrganisation = z.object({
@@ -34,7 +35,8 @@ export function isPlausibleOrgId(orgId: string): boolean {
 /** Cache of the parsed file, by its path: every organisation of a run asks for it. */
 const lastRead = new Map<string, { readonly text: string; readonly known: Known }>()
 
-type Known = ReadonlyMap<string, KnownOrganisation>
+/** By configured name. */
+export type Known = ReadonlyMap<string, KnownOrganisation>
 
 /** The known organisations, by their name in the configuration. */
 export async function readOrganisations(
@@ -56,16 +58,14 @@ export async function readOrganisations(
 }
 
 /**
- * The known organisations of these configured names. A name that is left over from a renaming is not
- * known: another of them has loaded its organisation since.
+ * The known organisations of these configured names. If two of them have stood for one organisation,
+ * as after a renaming, it is not known which one does now: the platform must be asked.
  */
 export function ofNames(known: Known, names: readonly string[]): Known {
   const configured = new Set(names)
-  const byDay = [...known]
-    .filter(([name]) => configured.has(name))
-    .toSorted(([, a], [, b]) => a.lastDay.localeCompare(b.lastDay))
-  const nameOf = new Map(byDay.map(([name, { orgId }]) => [orgId, name]))
-  return new Map(byDay.filter(([name, { orgId }]) => nameOf.get(orgId) === name))
+  const own = [...known].filter(([name]) => configured.has(name))
+  const namesOf = grouped(own, ([, { orgId }]) => orgId)
+  return new Map(own.filter(([, { orgId }]) => namesOf.get(orgId)?.length === 1))
 }
 
 /** The organisations to save in a file, and the running write. */

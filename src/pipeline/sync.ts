@@ -11,7 +11,7 @@ import { spillFolder } from '../lib/spill.ts'
 import { warner } from '../lib/world.ts'
 import { NO_ORGANISATION, removeOldPageBuffers, type RawFile } from '../lake/layout.ts'
 import { knownOrganisations, type Ledger } from '../lake/ledger.ts'
-import { ofNames, readOrganisations } from '../lake/organisations.ts'
+import { ofNames, readOrganisations, type Known } from '../lake/organisations.ts'
 import { latestData, type PointInTime } from '../lake/point-in-time.ts'
 import type { DamagedFile } from '../lake/quarantine.ts'
 import { rawDays } from '../lake/raw-days.ts'
@@ -89,11 +89,13 @@ export async function landOrganisations(
   let missing = 0
   const syncAll = async (): Promise<readonly OrganisationResult[]> => {
     await using database = new LandingDatabase(config.dataFolder)
-    const owners = await knownOwners(config)
+    const known = await knownNames(config)
+    const owners: Owners = new Map([...known].map(([name, { orgId }]) => [orgId, name]))
     if (selection.days === undefined) await warnOfMissingKey(context)
     const inTurn = await longestWaitingFirst(config.dataFolder, organisations)
     const finished = await mapLimit(inTurn, config.organisationsAtOnce, (organisation) => {
-      const work = () => syncOne(context, organisation, selection, { listeners, database, owners })
+      const work = () =>
+        syncOne(context, organisation, selection, { listeners, database, owners, known })
       return isAlone ? work() : withoutStoppingOthers(context, organisation, work)
     })
     const resultOf = new Map(finished.map((result) => [result.name, result]))
@@ -123,11 +125,10 @@ async function warnOfMissingKey({ config, world }: RunContext): Promise<void> {
   )
 }
 
-/** The organisations of earlier runs, by id: each stays with its configured name. */
-async function knownOwners({ dataFolder, hosts }: Config): Promise<Owners> {
+/** The organisations of earlier runs: each stays with its configured name. */
+async function knownNames({ dataFolder, hosts }: Config): Promise<Known> {
   const names = hosts().map(({ name }) => name)
-  const known = ofNames(await readOrganisations(dataFolder), names)
-  return new Map([...known].map(([name, { orgId }]) => [orgId, name]))
+  return ofNames(await readOrganisations(dataFolder), names)
 }
 
 /**
@@ -185,7 +186,9 @@ async function syncOne(
   context: RunContext,
   organisation: OrganisationConfig,
   selection: SyncSelection,
-  shared: Pick<SyncOptions, 'database' | 'owners'> & { readonly listeners: SyncListeners },
+  shared: Pick<SyncOptions, 'database' | 'owners' | 'known'> & {
+    readonly listeners: SyncListeners
+  },
 ): Promise<OrganisationResult> {
   const { config, world, runId, deadline } = context
   const { dataFolder, rate, concurrency } = config

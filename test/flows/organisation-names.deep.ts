@@ -68,7 +68,35 @@ it.each(['another key', 'no key'])(
   },
 )
 
-it('a name that was given to another organisation loads it, and the renamed one is loaded too', async () => {
+it.each([1, 3])(
+  'one of two names of an organisation is given to another, and the other name loads it: %i at once',
+  async (atOnce) => {
+    const emulator = await platform()
+    const [one, two] = [listed(emulator, 1), listed(emulator, 2)]
+    const names = ['old', 'renamed']
+    for (const [other = '', own = ''] of [names, names.toReversed()]) {
+      const { data } = await landed([{ ...one, name: 'old' }])
+      await landed([{ ...one, name: 'renamed' }], { data })
+      const fleet = [
+        { ...two, name: other },
+        { ...one, name: own },
+      ]
+      const { outcome: without } = await landed(
+        [{ ...two, name: other, key: '' }, fleet[1] ?? one],
+        {
+          data,
+          atOnce,
+        },
+      )
+      expect(without.results.map(({ orgId }) => orgId)).toEqual([null, 'org_demo'])
+      const { outcome } = await landed(fleet, { data, atOnce })
+      expect(outcome.problems, own).toEqual([])
+      expect(outcome.results.map(({ orgId }) => orgId)).toEqual(['org_demo_2', 'org_demo'])
+    }
+  },
+)
+
+it('a name that was given to another organisation is refused for its own earlier one', async () => {
   const emulator = await platform()
   const [one, two] = [listed(emulator, 1), listed(emulator, 2)]
   const { data } = await landed([{ ...one, name: 'old' }])
