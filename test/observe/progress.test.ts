@@ -103,7 +103,7 @@ describe('progress', () => {
   test('prints a warning above itself at once, on one line and without the credential', () => {
     const { progress, shown } = screen()
     progress.listener(plan)
-    const message = 'odd\nanswer to secret-key-1'
+    const message = 'odd\nresponse to secret-key-1'
     progress.listener(redactedEvent({ type: 'warning', message }, createRedact(['secret-key-1'])))
     expect(shown()).toEqual([
       'warning odd response to [redacted]',
