@@ -54,7 +54,7 @@ async function backTest(kind, level) {
   await database.run(`create or replace table staging.stg_platform__intervals as
     select org_id, 'tokens' as resource, activity_date, 'landed' as status from fct_org_day`)
   await database.run(`create or replace table mart_limit_usage (
-    org_id varchar, month_start_date date, effective_limit bigint)`)
+    org_id varchar, user_id varchar, month_start_date date, effective_limit bigint)`)
   const [row] = await database.rows(`
     select
       count(*) as forecasts,
