@@ -34,8 +34,7 @@ profiles as (
         ) }} as profile
     from credit_days
     cross join numbers
-    where
-        numbers.number <= {{ var('forecast_weeks') }}
+    where numbers.number <= {{ var('forecast_weeks') }}
         and billable_tokens is not null
     group by 1, 2
 
@@ -215,9 +214,8 @@ month_totals as (
     select
         org_id,
         month_start_date,
-        cast(
-            extract(day from last_day(month_start_date)) as bigint
-        ) as days_in_month,
+        cast(extract(day from last_day(month_start_date)) as bigint)
+            as days_in_month,
         case
             when count(billable_tokens)
             = extract(day from last_day(month_start_date))
@@ -267,14 +265,8 @@ limits as (
 as_of_months as (
 
     select
-        org_id,
-        month_start_date,
-        as_of_days.activity_date,
-        as_of_days.days_left,
-        as_of_days.known_days,
+        as_of_days.*,
         month_totals.days_in_month,
-        as_of_days.month_to_date,
-        as_of_days.filled_to_date,
         month_totals.actual,
         limits.credit_limit,
         as_of_days.filled_month_days + as_of_days.days_left
@@ -290,15 +282,17 @@ forecasts as (
     select
         as_of_months.*,
         previous.actual as previous_actual,
+        {{ credits_of_double(
+            'cast(month_to_date as double) * as_of_months.days_in_month'
+            ~ ' / known_days'
+        ) }} as straight_line,
         coalesce(bands.past_spans, 0) as past_spans,
         {% for quantile in ['low', 'middle', 'high'] %}
         case
             when not as_of_months.is_filled then null
-            when as_of_months.days_left = 0
-            then as_of_months.filled_to_date
+            when as_of_months.days_left = 0 then as_of_months.filled_to_date
             when bands.past_spans >= {{ var('forecast_least_spans') }}
-            then
-                as_of_months.filled_to_date
+            then as_of_months.filled_to_date
                 + {{ credits_of_double('spans.expected * bands.' ~ quantile) }}
         end as {{ quantile }}_total,
         {% endfor %}
@@ -335,8 +329,7 @@ exhaustions as (
             on as_of_months.org_id = past.org_id
             and as_of_months.month_start_date = past.month_start_date
             and as_of_months.activity_date >= past.activity_date
-        where
-            past.is_filled and past.filled_to_date >= past.credit_limit
+        where past.is_filled and past.filled_to_date >= past.credit_limit
 
         union all
 
@@ -350,8 +343,7 @@ exhaustions as (
             on forecasts.org_id = spans.org_id
             and forecasts.activity_date = spans.origin_date
             and spans.span_days <= forecasts.days_left
-        where
-            forecasts.middle_total is not null
+        where forecasts.middle_total is not null
             and forecasts.filled_to_date
             + {{ credits_of_double('spans.expected * forecasts.middle') }}
             >= forecasts.credit_limit
@@ -360,41 +352,30 @@ exhaustions as (
 
 ),
 
-straight as (
-
-    select
-        *,
-        {{ credits_of_double(
-            'cast(month_to_date as double) * days_in_month / known_days'
-        ) }} as straight_line
-    from forecasts
-
-),
-
 final as (
 
     select
         org_id,
-        straight.month_start_date,
+        forecasts.month_start_date,
         activity_date as as_of_date,
-        straight.days_left,
-        straight.known_days,
-        straight.days_in_month,
-        straight.month_to_date as month_to_date_billable_tokens,
-        straight.low_total as forecast_billable_tokens_p10,
-        straight.middle_total as forecast_billable_tokens_p50,
-        straight.high_total as forecast_billable_tokens_p90,
-        straight.past_spans,
-        straight.previous_actual as last_month_billable_tokens,
-        straight.straight_line as straight_line_billable_tokens,
-        straight.credit_limit,
+        forecasts.days_left,
+        forecasts.known_days,
+        forecasts.days_in_month,
+        forecasts.month_to_date as month_to_date_billable_tokens,
+        forecasts.low_total as forecast_billable_tokens_p10,
+        forecasts.middle_total as forecast_billable_tokens_p50,
+        forecasts.high_total as forecast_billable_tokens_p90,
+        forecasts.past_spans,
+        forecasts.previous_actual as last_month_billable_tokens,
+        forecasts.straight_line as straight_line_billable_tokens,
+        forecasts.credit_limit,
         exhaustions.exhaustion_date,
-        straight.actual as actual_billable_tokens,
+        forecasts.actual as actual_billable_tokens,
         case
-            when straight.days_left > 0 and straight.middle_total is not null
+            when forecasts.days_left > 0 and forecasts.middle_total is not null
             then
-                straight.actual >= straight.low_total
-                and straight.actual <= straight.high_total
+                forecasts.actual >= forecasts.low_total
+                and forecasts.actual <= forecasts.high_total
         end as is_within_band,
         {% for forecast, column in [
             ['middle_total', 'absolute_percentage_error'],
@@ -403,15 +384,15 @@ final as (
         ] %}
         case
             when
-                straight.days_left > 0
-                and straight.middle_total is not null
-                and straight.actual > 0
+                forecasts.days_left > 0
+                and forecasts.middle_total is not null
+                and forecasts.actual > 0
             then
-                abs(cast(straight.{{ forecast }} - straight.actual as double))
-                / cast(straight.actual as double)
+                abs(cast(forecasts.{{ forecast }} - forecasts.actual as double))
+                / cast(forecasts.actual as double)
         end as {{ column }}{{ ',' if not loop.last }}
         {% endfor %}
-    from straight
+    from forecasts
     left join exhaustions using (org_id, activity_date)
 
 )
