@@ -1,5 +1,5 @@
 // Compiles without checking types (`npm run typecheck` does): a tenth of the time of tsc.
-import { readdirSync } from 'node:fs'
+import { chmodSync, readdirSync } from 'node:fs'
 import { defineConfig } from 'rolldown'
 
 const PAGE = 'serve/report/page'
@@ -14,6 +14,15 @@ export default defineConfig([
     // a package is loaded where it is installed; only the compiler's own helpers are copied
     external: (id) => /^[^./]/.test(id) && !id.startsWith('@oxc-project/'),
     transform: { target: 'es2023' },
+    plugins: [
+      {
+        name: 'executable',
+        // npx does it once for each folder, and is refused by a file that is built again
+        writeBundle: () => {
+          chmodSync('dist/cli/main.js', 0o755)
+        },
+      },
+    ],
     output: {
       dir: 'dist',
       preserveModules: true,

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { accessSync, constants, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { join } from 'node:path'
 import { packageRoot } from '../src/lib/package.ts'
@@ -17,7 +17,14 @@ const manifest = JSON.parse(read('package.json')) as {
   readonly dependencies: Readonly<Record<string, string>>
   readonly devDependencies: Readonly<Record<string, string>>
   readonly files: readonly string[]
+  readonly bin: Readonly<Record<string, string>>
 }
+
+it('the built command can be executed, as npx does in a checkout that is built again', () => {
+  const { bin } = manifest
+  for (const path of Object.values(bin)) accessSync(join(packageRoot, path), constants.X_OK)
+  expect(Object.keys(bin)).toEqual(['agent-warehouse'])
+})
 
 describe('the lock file', () => {
   it('has the binary of every platform for each package with binaries', () => {
