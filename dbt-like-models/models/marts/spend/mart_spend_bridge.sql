@@ -45,7 +45,8 @@ sides as (
         cast(0 as decimal(38, 6)) as past_credits,
         coalesce(input_tokens, 0) + coalesce(output_tokens, 0) as tokens,
         cast(0 as decimal(38, 6)) as past_tokens,
-        parts_without_tokens
+        parts_without_tokens,
+        parts_without_credits
     from parts
     where is_compared
 
@@ -60,7 +61,8 @@ sides as (
         coalesce(billable_tokens, 0) as past_credits,
         cast(0 as decimal(38, 6)) as tokens,
         coalesce(input_tokens, 0) + coalesce(output_tokens, 0) as past_tokens,
-        parts_without_tokens
+        parts_without_tokens,
+        parts_without_credits
     from parts
     where is_compared_later
 
@@ -77,13 +79,16 @@ user_models as (
         {{ sum_of_credits('past_credits') }} as past_credits,
         {{ exact_sum('tokens') }} as tokens,
         {{ exact_sum('past_tokens') }} as past_tokens,
-        sum(parts_without_tokens) as parts_without_tokens
+        sum(parts_without_tokens) as parts_without_tokens,
+        sum(parts_without_credits) as parts_without_credits
     from sides
     where user_id not like '(%'
     group by 1, 2, 3, 4
 
 ),
 
+-- A user whose credits were not sent for some of the days is not known to have
+-- joined, left or stayed.
 users as (
 
     select
@@ -98,7 +103,9 @@ users as (
         {{ sum_of_credits('credits - past_credits') }} as change
     from user_models
     group by 1, 2, 3
-    having sum(credits) != 0 or sum(past_credits) != 0
+    having
+        (sum(credits) != 0 or sum(past_credits) != 0)
+        and sum(parts_without_credits) = 0
 
 ),
 
