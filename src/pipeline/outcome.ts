@@ -1,5 +1,12 @@
 import { TransportError } from '../client/index.ts'
-import { AppError, DeferredError, ExitCode, messageOf, PartialError } from '../lib/errors.ts'
+import {
+  AppError,
+  CredentialError,
+  DeferredError,
+  ExitCode,
+  messageOf,
+  PartialError,
+} from '../lib/errors.ts'
 import type { EventOf } from '../lib/events.ts'
 import type { SyncResult } from '../extract/organisation.ts'
 import { downgradeToPartial, type StageResult } from './run-context.ts'
@@ -14,7 +21,10 @@ export interface OrganisationResult extends SyncResult {
 /** The outcome of landing, with one problem for each organisation that did not finish. */
 export interface SyncOutcome extends StageResult {
   readonly results: readonly OrganisationResult[]
-  /** False if no day landed and no organisation was complete: then there is nothing new to build. */
+  /**
+   * Whether a day landed or a platform answered, even if it refused the key: then the build also
+   * shows which days are missing. False after a run that could reach nothing.
+   */
   readonly hasNews: boolean
 }
 
@@ -34,9 +44,10 @@ export function outcomeOf(
       return new ErrorOfOne(result.name, problem)
     })
     .toSorted((a, b) => weightOf(a) - weightOf(b))
-  const hasNews = results.some(
-    (result) => result.landed > 0 || (result.failed === 0 && problemOf(result) === undefined),
-  )
+  const hasNews = results.some((result) => {
+    const problem = problemOf(result)
+    return result.landed > 0 || problem === undefined || problem instanceof CredentialError
+  })
   const missing = results.reduce((sum, result) => sum + result.missing, 0)
   const isShort = problems.length > 0 || results.some(({ failed }) => failed > 0)
   const worst = problems.find(({ exitCode }) => BY_WEIGHT.includes(exitCode))

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { DeferredError } from '../../src/lib/errors.ts'
+import { CredentialError, DeferredError, UsageError } from '../../src/lib/errors.ts'
 import { outcomeOf, type OrganisationResult } from '../../src/pipeline/outcome.ts'
 
 const COMPLETE: OrganisationResult = {
@@ -21,7 +21,9 @@ const results: ['follows' | 'does not follow', string, OrganisationResult[]][] =
     'landed days of one organisation, and none of another',
     [FAILED, { ...FAILED, landed: 1 }],
   ],
-  ['does not follow', 'got none of the days that it asked for', [FAILED]],
+  ['follows', 'got none of the days that it asked for', [FAILED]],
+  ['follows', 'was refused', [{ ...COMPLETE, stoppedBy: new CredentialError('') }]],
+  ['does not follow', 'had no key', [{ ...FAILED, stoppedBy: new UsageError('') }]],
   [
     'does not follow',
     'was stopped before a day landed',
@@ -30,7 +32,7 @@ const results: ['follows' | 'does not follow', string, OrganisationResult[]][] =
   [
     'does not follow',
     'never reached the platform',
-    [{ ...COMPLETE, unreachable: new Error('down') }],
+    [{ ...FAILED, unreachable: new Error('down') }],
   ],
   [
     'does not follow',
