@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { mapLimit } from '../lib/concurrency.ts'
+import { allOrThrow, mapLimit } from '../lib/concurrency.ts'
 import { addDays, dayOf, latest } from '../lib/days.ts'
 import {
   type AppError,
@@ -230,10 +230,14 @@ async function landDue(
   })
   let stop: Stop | null = null
   try {
-    const fetching = fetchTasks(context, tasks, selection.resources ?? RESOURCES)
+    // at once, because limits and computers cannot be requested for an earlier day: a backfill that
+    // runs out of time must not lose them
+    const fetching = allOrThrow([
+      fetchTasks(context, tasks, selection.resources ?? RESOURCES),
+      fetchEntities(options, context, ledger),
+    ])
     listeners?.onFirstWait?.(orgId)
     await fetching
-    await fetchEntities(options, context, ledger)
   } catch (error) {
     if (!isStop(error)) throw error
     stop = error

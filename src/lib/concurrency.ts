@@ -1,11 +1,14 @@
 import PQueue from 'p-queue'
 import { asError, isStop } from './errors.ts'
 
-/** Returns the results of all promises. If one fails, throws its error after all have ended. */
-export async function allOrThrow<T>(promises: Iterable<Promise<T>>): Promise<T[]> {
+/**
+ * Returns the results of all promises, after all have ended.
+ *
+ * @throws the first error that is no Stop, else the first one.
+ */
+export function allOrThrow<T>(promises: Iterable<Promise<T>>): Promise<T[]> {
   const all = [...promises]
-  await Promise.allSettled(all)
-  return Promise.all(all)
+  return mapLimit(all, all.length, (each) => each)
 }
 
 /**

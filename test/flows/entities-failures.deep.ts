@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest'
 import type { EntityResource } from '../../src/lake/resources.ts'
 import { entityRows } from '../../src/lake/intervals.ts'
 import { writeAtomic } from '../../src/lib/files.ts'
-import { temporaryFolder } from '../support/helpers.ts'
+import { temporaryFolder, testWorld } from '../support/helpers.ts'
 import { DAY, landed, night, NIGHT, platform } from './entities-night.ts'
-import { ledgerOf } from './platform.ts'
+import { ledgerOf, syncFrom } from './platform.ts'
 
 /** The path of each resource. */
 const PATHS: readonly (readonly [EntityResource, RegExp])[] = [
@@ -318,4 +318,18 @@ it('a refused key stops everything', async () => {
   const { result } = await night(emulator, data)
   expect(result.stoppedBy?.exitCode).toBe(5)
   expect(Object.keys(await statesOf(data))).toEqual(['enterprise_controls 2026-03-10'])
+})
+
+it('limits land although the time runs out before all days have, because they cannot be requested later', async () => {
+  const world = testWorld(NIGHT)
+  const { url, keys } = await platform({ now: world.now, rate: 1 })
+  const data = await temporaryFolder()
+  const { result } = await syncFrom(url, data, {
+    key: keys.manager,
+    world,
+    runForMs: 30_000,
+    entities: { resources: ['usage_limits'] },
+  })
+  expect(result.stoppedBy?.exitCode).toBe(4)
+  expect(await statesOf(data)).toEqual({ 'usage_limits 2026-03-10': 'landed' })
 })
