@@ -137,13 +137,14 @@ function fields(row: IntervalRow): object {
   return { activity_date: day, is_analytics: isAnalytics(row.resource), ...inSnakeCase(others) }
 }
 
-/** What models read of the rows: two texts are equal if no model can tell the rows apart. */
+/**
+ * What a model may read of the rows: if two texts are equal, it would make the same rows from both.
+ * Of the entity resources, which every run requests again, only the state of their days counts.
+ */
 export function seenByModels(rows: readonly IntervalRow[]): string {
-  const seen = rows
-    .filter(({ resource }) => isAnalytics(resource) || resource === 'computers')
-    .map(({ orgId, resource, day, status, isSettled, isSuspect, fetchedAt }) => {
-      const time = isAnalytics(resource) ? fetchedAt : null
-      return [orgId, resource, day, status, isSettled && !isSuspect, time]
-    })
+  const seen = rows.map((row) => {
+    const { orgId, resource, day, status, isSettled, isRecoverable } = row
+    return isAnalytics(resource) ? row : [orgId, resource, day, status, isSettled, isRecoverable]
+  })
   return JSON.stringify(seen)
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { entityRows } from '../../src/lake/intervals.ts'
+import { entityRows, intervalRows, seenByModels } from '../../src/lake/intervals.ts'
 import { parseDay } from '../../src/lib/days.ts'
 import { interval, ledgerOf } from '../support/intervals.ts'
 
@@ -23,4 +23,17 @@ it('no night is missed before a hook event that a machine with a wrong clock rec
     ['usage_limits', '2026-03-11', 'missing', false],
     ['usage_limits', '2026-03-12', 'landed', false],
   ])
+})
+
+it('law 6: the attempts and the error of a day count as input of models, the request of a snapshot does not', () => {
+  const day = parseDay('2026-03-10', 'a day')
+  const tokens = interval('tokens', day)
+  const seenOf = (of: typeof tokens): string => {
+    const ledger = ledgerOf([of])
+    const range = { first: day, last: day }
+    return seenByModels([...intervalRows('o', ledger, range), ...entityRows('o', ledger)])
+  }
+  expect(seenOf({ ...tokens, attempts: 2, error: 'timeout' })).not.toBe(seenOf(tokens))
+  const limits = interval('usage_limits', day)
+  expect(seenOf({ ...limits, attempts: 2, requestId: 'r2' })).toBe(seenOf(limits))
 })
