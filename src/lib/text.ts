@@ -124,6 +124,14 @@ export function someOf(names: readonly string[], most = 5): string {
   return `${names.slice(0, most).join(', ')}${more}`
 }
 
+/** `'acme', 'beta', 'gamma' and 2 more`. */
+export function quotedNames(named: readonly { readonly name: string }[]): string {
+  return someOf(
+    named.map(({ name }) => `'${name}'`),
+    3,
+  )
+}
+
 /** The kind of a JSON value, for messages, which must not quote served data. */
 export function kindOf(value: unknown): string {
   if (value === undefined) return 'missing'
@@ -144,10 +152,11 @@ export function counted(count: number, noun: string): string {
   return `${digits(count)} ${noun}${count === 1 ? '' : 's'}`
 }
 
-/** An error without dates and the id of its request: the same for days that failed alike. */
-export function errorPattern(error: string, requestId: string | null): string {
-  const withoutId = requestId === null ? error : error.replaceAll(requestId, '')
-  return withoutId.replaceAll(DATE, '')
+/** An error without dates and the id of its request: the same for what failed alike. */
+export function errorPattern(error: string, requestId: string | null = null): string {
+  return error.replaceAll(requestId ?? REQUEST_NOTE, '').replaceAll(DATE, '')
 }
+
+const REQUEST_NOTE = /\(request [^)]+\)/g
 
 const DATE = /\d{4}-\d\d-\d\d/g

@@ -1,5 +1,5 @@
 import { grouped } from '../lib/grouped.ts'
-import { oneLine, size, counted, digits, errorPattern } from '../lib/text.ts'
+import { oneLine, size, counted, digits, errorPattern, quotedNames } from '../lib/text.ts'
 import { DAYS, type Days, type RunRecord } from './run-record.ts'
 import type { Summary, Warning } from './summary.ts'
 import { aligned, duration, requestNote, shrinkage } from './words.ts'
@@ -64,24 +64,34 @@ function askedLines({ resources, organisations, totals }: RunRecord): string[] {
 
 function organisationLines({ failed_organisations: failed }: RunRecord): string[] {
   if (failed.length === 0) return []
-  const lines = failed.map(({ name, error }) => `'${name}': ${error}`)
+  const alike = grouped(failed, ({ error }) => errorPattern(error)).values()
+  const lines = [...alike].map((group) => `${quotedNames(group)}: ${group[0].error}`)
   return [`${counted(failed.length, 'organisation')} failed`, ...listed(lines)]
 }
 
 type Failure = RunRecord['failures'][number]
 
-/** One line for the days of a resource that failed in the same way, with the error of the first. */
+/** One line for all intervals that failed in the same way, with the error of the first. */
 function failureLines(failures: readonly Failure[]): string[] {
-  const pattern = ({ org_id, resource, error, request_id: id }: Failure): string =>
-    JSON.stringify([org_id, resource, errorPattern(error, id)])
+  const pattern = ({ error, request_id: id }: Failure): string => errorPattern(error, id)
   return [...grouped(failures, pattern).values()].flatMap((group) => {
     const [first, ...others] = group.toSorted((a, b) => (a.day < b.day ? -1 : 1))
     if (first === undefined) return []
-    const { org_id, resource, day, error, request_id } = first
-    const last = others.at(-1)
-    const more = last && ` and ${counted(others.length, 'more day')} through ${last.day}`
-    return `${resource} ${day}${more ?? ''} of ${org_id}: ${error}${requestNote(request_id, error)}`
+    const { resource, day, error, request_id } = first
+    const which = `${resource} ${day}${moreOf(first, others)}`
+    return `${which}: ${error}${requestNote(request_id, error)}`
   })
+}
+
+/** ` and 2 more days through 2026-02-03 of acme`, ` of acme and 9 more intervals of 3 organisations`. */
+function moreOf({ org_id, resource }: Failure, others: readonly Failure[]): string {
+  const last = others.at(-1)
+  if (last === undefined) return ` of ${org_id}`
+  const organisations = new Set([org_id, ...others.map((each) => each.org_id)]).size
+  if (organisations === 1 && others.every((each) => each.resource === resource))
+    return ` and ${counted(others.length, 'more day')} through ${last.day} of ${org_id}`
+  const all = organisations === 1 ? '' : ` of ${digits(organisations)} organisations`
+  return ` of ${org_id} and ${counted(others.length, 'more interval')}${all}`
 }
 
 function shrunkLine({ org_id, size_before, is_confirmed, ...day }: RunRecord['shrunk'][number]) {

@@ -8,6 +8,8 @@ import {
   PartialError,
 } from '../lib/errors.ts'
 import type { EventOf } from '../lib/events.ts'
+import { grouped } from '../lib/grouped.ts'
+import { counted, errorPattern, quotedNames } from '../lib/text.ts'
 import type { SyncResult } from '../extract/organisation.ts'
 import { downgradeToPartial, type StageResult } from './run-context.ts'
 
@@ -29,20 +31,21 @@ export interface SyncOutcome extends StageResult {
 }
 
 /**
- * The outcome of a run over these organisations, in the order of the configuration; if there are
- * several, also what failed of each. The most telling problem decides the exit code: a refused key
- * before a deferral before failed days.
+ * The outcome of a run over these organisations; if there are several, also what failed of each. The
+ * most severe come first, and decide the exit code: a refused key before a deferral before failed
+ * days. Organisations that were stopped in the same way are one problem.
  */
 export function outcomeOf(
   results: readonly OrganisationResult[],
 ): SyncOutcome & { readonly failures: readonly EventOf<'organisation.failed'>[] } {
   const isAlone = results.length === 1
-  const problems = results
-    .flatMap((result) => {
-      const problem = problemOf(result, isAlone)
-      if (problem === undefined || isAlone) return problem ?? []
-      return new ErrorOfOne(result.name, problem)
-    })
+  const stopped = results.flatMap((result) => {
+    const problem = problemOf(result, isAlone)
+    return problem === undefined ? [] : [{ name: result.name, problem }]
+  })
+  const alike = grouped(stopped, ({ problem }) => errorPattern(problem.message)).values()
+  const problems = [...alike]
+    .map((group) => (isAlone ? group[0].problem : new ErrorOfSome(group)))
     .toSorted((a, b) => weightOf(a) - weightOf(b))
   const hasNews = results.some((result) => {
     const problem = problemOf(result)
@@ -57,12 +60,13 @@ export function outcomeOf(
     exitCode: worst?.exitCode ?? (isShort ? ExitCode.partial : ExitCode.complete),
     problems: firstOf(problems),
   })
-  return { ...outcome, failures: isAlone ? [] : results.flatMap(failureOf) }
+  const failures = isAlone ? [] : results.flatMap(failureOf)
+  return { ...outcome, failures: failures.toSorted((a, b) => weightOf(a) - weightOf(b)) }
 }
 
-const BY_WEIGHT: readonly ExitCode[] = [ExitCode.credential, ExitCode.usage, ExitCode.deferred]
+const BY_WEIGHT: readonly number[] = [ExitCode.credential, ExitCode.usage, ExitCode.deferred]
 
-function weightOf({ exitCode }: AppError): number {
+function weightOf({ exitCode }: { readonly exitCode: number }): number {
   const weight = BY_WEIGHT.indexOf(exitCode)
   return weight < 0 ? BY_WEIGHT.length : weight
 }
@@ -84,16 +88,23 @@ const NAMED = 10
 function firstOf(problems: readonly AppError[]): readonly AppError[] {
   const more = problems.length - NAMED
   if (more <= 0) return problems
-  const rest = new PartialError(`and ${more} more ${more === 1 ? 'organisation' : 'organisations'}`)
+  const rest = new PartialError(`and ${counted(more, 'more problem')} of other organisations`)
   return [...problems.slice(0, NAMED), rest]
 }
 
-class ErrorOfOne extends AppError {
+interface Stopped {
+  readonly name: string
+  readonly problem: AppError
+}
+
+/** The problem of organisations that were stopped in the same way, in the words of the first. */
+class ErrorOfSome extends AppError {
   override readonly exitCode: ExitCode
 
-  constructor(name: string, cause: AppError) {
+  constructor(stopped: readonly [Stopped, ...Stopped[]]) {
+    const [{ problem: cause }] = stopped
     const { message, hint } = cause
-    super(`'${name}': ${message}`, hint === undefined ? { cause } : { hint, cause })
+    super(`${quotedNames(stopped)}: ${message}`, hint === undefined ? { cause } : { hint, cause })
     this.exitCode = cause.exitCode
   }
 }

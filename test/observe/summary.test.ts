@@ -216,6 +216,51 @@ describe('the closing text', () => {
     )
   })
 
+  test('says in one line which intervals of any resource and organisation failed in the same way', () => {
+    const of = (orgId: string, resource: string, day: string, error: string): RunEvent => {
+      return { type: 'interval.failed', orgId, resource, day, error, requestId: null }
+    }
+    const text = renderSummary(
+      summaryOf([
+        planned({ tools: 1, users: 1, computers: 2 }),
+        of('a', 'tools', '2026-02-03', '/activity: 401 (request req-1)'),
+        of('a', 'users', '2026-02-02', '/activity: 401 (request req-1)'),
+        of('b', 'computers', '2026-02-04', '/computers: 500 (request req-2)'),
+        of('c', 'computers', '2026-02-04', '/computers: 500 (request req-3)'),
+        ended(3),
+      ]),
+    )
+    expect(text).toContain(
+      [
+        'failed     users 2026-02-02 of a and 1 more interval: /activity: 401 (request req-1)',
+        '           computers 2026-02-04 of b and 1 more interval of 2 organisations: /computers: 500 (request req-2)',
+      ].join('\n'),
+    )
+  })
+
+  test('says in one line which organisations failed in the same way', () => {
+    const failing = (name: string, error: string): RunEvent => {
+      return { type: 'organisation.failed', name, orgId: null, error, exitCode: 3 }
+    }
+    const text = renderSummary(
+      summaryOf([
+        failing('one', '/activity: 500 (request req-1)'),
+        failing('two', 'stopped'),
+        ...['three', 'four', 'five', 'six'].map((name, at) =>
+          failing(name, `/activity: 500 (request req-${at})`),
+        ),
+        ended(3),
+      ]),
+    )
+    expect(text).toContain(
+      [
+        'fleet      6 organisations failed',
+        "           'one', 'three', 'four' and 2 more: /activity: 500 (request req-1)",
+        "           'two': stopped",
+      ].join('\n'),
+    )
+  })
+
   test('lists the first ten failures and counts the others', () => {
     const text = renderSummary(summaryOf([planned({ users: 12 }), ...failing(12), ended(3)]))
     expect(text.match(/users bad \d+ of org/g)).toHaveLength(10)

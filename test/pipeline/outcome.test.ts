@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { CredentialError, DeferredError, UsageError } from '../../src/lib/errors.ts'
+import { CredentialError, DeferredError, ExitCode, UsageError } from '../../src/lib/errors.ts'
 import { outcomeOf, type OrganisationResult } from '../../src/pipeline/outcome.ts'
 
 const COMPLETE: OrganisationResult = {
@@ -43,4 +43,32 @@ const results: ['follows' | 'does not follow', string, OrganisationResult[]][] =
 
 it.each(results)('a build %s a run that %s', (verb, _, of) => {
   expect(outcomeOf(of).hasNews).toBe(verb === 'follows')
+})
+
+it('organisations that were stopped by the same error are one problem, and the most severe come first', () => {
+  const stopped = new DeferredError('stopped by SIGTERM')
+  const fleet = Array.from({ length: 30 }, (_, at) => ({
+    ...COMPLETE,
+    name: `number ${at}`,
+    stoppedBy: at === 20 ? new CredentialError('401 (request r-20)') : stopped,
+  }))
+  const { exitCode, problems, failures } = outcomeOf([{ ...FAILED, name: 'faulty' }, ...fleet])
+  expect(exitCode).toBe(ExitCode.credential)
+  expect(problems.map(({ message }) => message)).toEqual([
+    "'number 20': 401 (request r-20)",
+    "'number 0', 'number 1', 'number 2' and 26 more: stopped by SIGTERM",
+  ])
+  expect(failures.map(({ name }) => name).slice(0, 2)).toEqual(['number 20', 'number 0'])
+  expect(failures.at(-1)).toMatchObject({ name: 'faulty', exitCode: ExitCode.partial })
+})
+
+it('lists ten problems and counts the others', () => {
+  const fleet = Array.from({ length: 12 }, (_, at) => ({
+    ...COMPLETE,
+    name: `number ${at}`,
+    unreachable: new Error(`reason ${'x'.repeat(at)}`),
+  }))
+  const { problems } = outcomeOf(fleet)
+  expect(problems).toHaveLength(11)
+  expect(problems.at(-1)?.message).toBe('and 2 more problems of other organisations')
 })
