@@ -18,8 +18,8 @@ import { warehousePath } from '../lake/layout.ts'
 import { readOrganisations } from '../lake/organisations.ts'
 import type { LeaseStatus } from '../lib/lock.ts'
 import type { RunEvent } from '../lib/events.ts'
-import { ageText } from '../lib/days.ts'
-import { size, someOf, counted, longest, oneLine } from '../lib/text.ts'
+import { addDays, ageText, dayOf } from '../lib/days.ts'
+import { size, quotedNames, counted, longest, oneLine } from '../lib/text.ts'
 import { addressing, firstLines, toSecond } from '../observe/words.ts'
 import {
   configured,
@@ -35,6 +35,9 @@ import { createWorld, showingWarnings } from './world.ts'
 
 const LISTED_RUNS = 5
 const LISTED_GAPS = 20
+
+/** The commands that load every configured organisation. */
+const LOADING = new Set(['run', 'sync'])
 
 export const statusCommand = dataCommand({
   examples: {
@@ -70,8 +73,21 @@ async function reportOf(
   const configured = new Set(hosts.flatMap(({ name }) => organisations.get(name)?.orgId ?? []))
   const isConfigured = (named: string): boolean => hosts.some(({ name }) => name === named)
   const records = await readRunRecords(join(dataFolder, 'runs'), warn, (record) => record)
+  const lastRun = records.findLast(
+    ({ command, run_id }) => LOADING.has(command) && run_id !== status.running?.runId,
+  )
+  const isBehind = ({ orgId, name, lastDay }: OrganisationStatus): boolean => {
+    if (lastRun === undefined || !configured.has(orgId)) return false
+    const { skewMs = 0 } = organisations.get(name ?? '') ?? {}
+    return lastDay < addDays(dayOf(Date.parse(lastRun.started_at) + skewMs), -1)
+  }
   return {
     ...status,
+    organisations: status.organisations.map((each) => ({
+      ...each,
+      /** Whether it is configured, and the last run did not reach it. */
+      isBehind: isBehind(each),
+    })),
     /** Of configured names, if any of them is known. */
     learned: status.learned.filter(
       ({ organisation }) => configured.size === 0 || isConfigured(organisation),
@@ -101,6 +117,8 @@ async function reportOf(
 function statusText(report: Report): string {
   const { published, running, left, limits, withoutApp, neverMet, notConfigured } = report
   const { freshness, organisations, runs } = report
+  const isMany = organisations.length > IN_FULL
+  const learned = report.learned.filter(({ rate }) => rate !== null || !isMany)
   const line = (label: string, value: string): string => `${label.padEnd(12)} ${value}`
   return [
     line('data folder', report.dataFolder),
@@ -108,18 +126,14 @@ function statusText(report: Report): string {
     ...(running === null ? [] : [line('running', holderText(running, running.since))]),
     ...(left === null ? [] : [line('unfinished', `${holderText(left)}; the next run continues`)]),
     line('limits', `at most ${limits.rate} requests a second, ${limits.concurrency} at once`),
-    ...firstLines(
-      withoutApp.map((name) =>
-        line('readiness', `not requested: '${name}' has no web application host (AGENT_APP_URL)`),
-      ),
-      IN_FULL,
-      (more) => line('', `and for ${counted(more, 'more organisation')}`),
-    ),
+    ...(withoutApp.length === 0
+      ? []
+      : [line('readiness', `${NO_APP}: ${quotedNames(withoutApp)}`)]),
     ...freshness
       .filter((each) => each.status !== 'pass')
       .map((each) => line('stale', `${each.source}: ${ageText(each.ageSeconds * 1000, each)}`)),
     ...firstLines(
-      report.learned.map((each) => line('learned', learnedText(each))),
+      learned.map((each) => line('learned', learnedText(each))),
       IN_FULL,
       (more) => line('', `and of ${counted(more, 'more organisation')}`),
     ),
@@ -127,18 +141,11 @@ function statusText(report: Report): string {
     ...(organisations.length > 1
       ? ['', `${counted(organisations.length, 'organisation')} in all`, ...daysTable(report.sum)]
       : []),
-    ...(organisations.length > IN_FULL
-      ? troubleLines(organisations)
-      : organisations.flatMap(organisationLines)),
-    ...(neverMet.length === 0
-      ? []
-      : ['', `never answered: ${someOf(neverMet.map((name) => `'${name}'`))}`]),
+    ...(isMany ? troubleLines(organisations) : organisations.flatMap(organisationLines)),
+    ...(neverMet.length === 0 ? [] : ['', `never answered: ${quotedNames(neverMet)}`]),
     ...(notConfigured.length === 0
       ? []
-      : [
-          '',
-          `not configured, so not loaded any more: ${someOf(notConfigured.map((id) => `'${id}'`))}`,
-        ]),
+      : ['', `not configured, so not loaded any more: ${quotedNames(notConfigured)}`]),
     ...(runs.length === 0 ? [] : ['', 'last runs']),
     ...runs.map(
       (run) =>
@@ -150,7 +157,11 @@ function statusText(report: Report): string {
 
 const IN_FULL = 5
 
-function troubleLines(organisations: readonly OrganisationStatus[]): string[] {
+const NO_APP = 'not requested without a web application host (AGENT_APP_URL)'
+
+type Organisation = Report['organisations'][number]
+
+function troubleLines(organisations: readonly Organisation[]): string[] {
   const troubled = organisations.flatMap((each) => {
     const trouble = troubleOf(each)
     return trouble === null ? [] : [`  ${each.name ?? each.orgId}: ${trouble}`]
@@ -165,7 +176,8 @@ function troubleLines(organisations: readonly OrganisationStatus[]): string[] {
 }
 
 /** The problems of an organisation, on one line; null if there are none. */
-function troubleOf({ resources, entities }: OrganisationStatus): string | null {
+function troubleOf(organisation: Organisation): string | null {
+  const { resources, entities } = organisation
   const total = (of: (each: ResourceStatus) => number): number =>
     resources.reduce((sum, each) => sum + of(each), 0)
   const failed = total((each) => each.failed)
@@ -176,12 +188,17 @@ function troubleOf({ resources, entities }: OrganisationStatus): string | null {
     ...entities.flatMap(({ resource, error }) => (error === null ? [] : [`${resource}: ${error}`])),
   ]
   const parts = [
+    ...behindText(organisation),
     failed > 0 && `${counted(failed, 'day')} failed`,
     missing > 0 && `${counted(missing, 'day')} missing`,
     pending > 0 && `${counted(pending, 'day')} pending`,
     errors[0] ?? false,
   ].filter((each) => each !== false)
   return parts.length === 0 ? null : oneLine(parts.join(', '))
+}
+
+function behindText({ isBehind, lastDay }: Organisation): string[] {
+  return isBehind ? [`not loaded after ${lastDay}`] : []
 }
 
 function holderText({ runId, pid, host, heartbeatAt }: LeaseStatus, since?: string): string {
@@ -207,7 +224,7 @@ function learnedText({ organisation, concurrency, ...limit }: LimitStatus): stri
   return `${organisation}: ${limit.rate} requests a second, bursts of ${limit.burst}, ${atOnce}, ${how} ${toSecond(limit.measuredAt ?? '')}`
 }
 
-function organisationLines(organisation: OrganisationStatus): string[] {
+function organisationLines(organisation: Organisation): string[] {
   const { orgId, firstDay, lastDay, resources, entities } = organisation
   const gaps = resources.flatMap(({ resource, gaps: all }) =>
     all.map((gap) => gapLine(resource, gap)),
@@ -215,6 +232,7 @@ function organisationLines(organisation: OrganisationStatus): string[] {
   return [
     '',
     `organisation ${orgId}, days ${firstDay} to ${lastDay}`,
+    ...behindText(organisation).map((text) => `  ${text}`),
     ...daysTable(resources),
     ...(gaps.length === 0 ? ['  no gaps'] : []),
     ...firstLines(

@@ -124,12 +124,9 @@ export function someOf(names: readonly string[], most = 5): string {
   return `${names.slice(0, most).join(', ')}${more}`
 }
 
-/** `'acme', 'beta', 'gamma' and 2 more`. */
-export function quotedNames(named: readonly { readonly name: string }[]): string {
-  return someOf(
-    named.map(({ name }) => `'${name}'`),
-    3,
-  )
+/** The first five, in quotation marks, and how many more there are. */
+export function quotedNames(names: readonly string[]): string {
+  return someOf(names.map((name) => `'${name}'`))
 }
 
 /** The kind of a JSON value, for messages, which must not quote served data. */

@@ -65,7 +65,10 @@ function askedLines({ resources, organisations, totals }: RunRecord): string[] {
 function organisationLines({ failed_organisations: failed }: RunRecord): string[] {
   if (failed.length === 0) return []
   const alike = grouped(failed, ({ error }) => errorPattern(error)).values()
-  const lines = [...alike].map((group) => `${quotedNames(group)}: ${group[0].error}`)
+  const lines = [...alike].map((group) => {
+    const names = group.map(({ name }) => name)
+    return `${quotedNames(names)}: ${group[0].error}`
+  })
   return [`${counted(failed.length, 'organisation')} failed`, ...listed(lines)]
 }
 

@@ -104,7 +104,8 @@ class ErrorOfSome extends AppError {
   constructor(stopped: readonly [Stopped, ...Stopped[]]) {
     const [{ problem: cause }] = stopped
     const { message, hint } = cause
-    super(`${quotedNames(stopped)}: ${message}`, hint === undefined ? { cause } : { hint, cause })
+    const names = quotedNames(stopped.map(({ name }) => name))
+    super(`${names}: ${message}`, hint === undefined ? { cause } : { hint, cause })
     this.exitCode = cause.exitCode
   }
 }

@@ -1,5 +1,5 @@
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { readFile, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
 import { command } from '../support/command.ts'
 import { temporaryFolder } from '../support/helpers.ts'
@@ -36,4 +36,49 @@ it('status names organisations that are no longer configured, by whatever name',
 
   await configure({ another: 'ONE' })
   expect(await status()).not.toContain('not configured')
+})
+
+it('status names organisations that no run reaches any more, although none of their days is a gap', async () => {
+  const later = Date.parse('2026-01-17T06:00:00Z')
+  let now = Date.parse('2026-01-16T06:00:00Z')
+  const emulator = await standIn({
+    users: 1,
+    organisations: 7,
+    now: () => now,
+    intercept: ({ headers }) => {
+      const isSecond = headers.get('authorization')?.endsWith('-2') === true
+      return now < later || !isSecond
+        ? undefined
+        : Promise.resolve(new Response('', { status: 429, headers: { 'retry-after': '86400' } }))
+    },
+  })
+  const config = join(await temporaryFolder(), 'agent-warehouse.yaml')
+  const numbers = [1, 2, 3, 4, 5, 6, 7]
+  const lines = numbers.map(
+    (at) => `  - {name: number ${at}, base_url: '${emulator.url}', key_env: KEY_${at}}`,
+  )
+  await writeFile(config, ['data: data', 'organisations:', ...lines].join('\n'), { mode: 0o600 })
+  const environment = Object.fromEntries(
+    numbers.map((at) => [`KEY_${at}`, emulator.keysOf(at).manager]),
+  )
+  const sync = ['sync', '--config', config]
+  const status = async (...args: string[]) =>
+    (await command(['status', '--config', config, ...args], environment)).out
+
+  expect(await command(sync, environment)).toMatchObject({ code: 0 })
+  expect(await status()).toContain('7 organisations without gaps')
+  now = later
+  const known = join(dirname(config), 'data', 'state', 'organisations.json')
+  const text = await readFile(known, 'utf8')
+  const dayLater = (ms: string): string => `"skewMs": ${Number(ms) + 86_400_000}`
+  await writeFile(
+    known,
+    text.replaceAll(/"skewMs": (-?\d+)/g, (_, ms: string) => dayLater(ms)),
+  )
+  expect(await command(sync, environment)).toMatchObject({ code: 4 })
+  expect(await status()).toMatch(
+    /^1 organisation with problems\n {2}number 2: not loaded after 2026-01-15\n6 organisations/m,
+  )
+  expect(await status('--org', 'number 2')).toMatch(/^ {2}not loaded after 2026-01-15$/m)
+  expect(await status('--org', 'number 3')).not.toContain('not loaded')
 })

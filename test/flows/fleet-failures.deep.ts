@@ -188,7 +188,9 @@ it('organisations whose turn comes after the deadline are deferred without a req
   const fleet = [1, 2, 3].map((number) => listed(emulator, number))
   const { outcome } = await landed(fleet, { runForMs: 0 })
   expect(outcome).toMatchObject({ exitCode: ExitCode.deferred, hasNews: false })
-  expect(outcome.problems).toHaveLength(3)
+  expect(outcome.problems.map(({ message }) => message)).toEqual([
+    "'number 1', 'number 2', 'number 3': the time limit was reached",
+  ])
   expect(emulator.requests).toEqual([])
 })
 

@@ -255,7 +255,7 @@ describe('the closing text', () => {
     expect(text).toContain(
       [
         'fleet      6 organisations failed',
-        "           'one', 'three', 'four' and 2 more: /activity: 500 (request req-1)",
+        "           'one', 'three', 'four', 'five', 'six': /activity: 500 (request req-1)",
         "           'two': stopped",
       ].join('\n'),
     )

@@ -56,7 +56,7 @@ it('organisations that were stopped by the same error are one problem, and the m
   expect(exitCode).toBe(ExitCode.credential)
   expect(problems.map(({ message }) => message)).toEqual([
     "'number 20': 401 (request r-20)",
-    "'number 0', 'number 1', 'number 2' and 26 more: stopped by SIGTERM",
+    "'number 0', 'number 1', 'number 2', 'number 3', 'number 4' and 24 more: stopped by SIGTERM",
   ])
   expect(failures.map(({ name }) => name).slice(0, 2)).toEqual(['number 20', 'number 0'])
   expect(failures.at(-1)).toMatchObject({ name: 'faulty', exitCode: ExitCode.partial })
