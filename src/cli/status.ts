@@ -19,6 +19,7 @@ import { readOrganisations } from '../lake/organisations.ts'
 import type { LeaseStatus } from '../lib/lock.ts'
 import type { RunEvent } from '../lib/events.ts'
 import { addDays, ageText, dayOf } from '../lib/days.ts'
+import { grouped } from '../lib/grouped.ts'
 import { size, quotedNames, counted, longest, oneLine } from '../lib/text.ts'
 import { addressing, firstLines, toSecond } from '../observe/words.ts'
 import {
@@ -321,7 +322,13 @@ export const doctorCommand = defineCommand({
 
 function findingsText(findings: readonly Finding[]): string {
   const width = longest(findings.map(({ check }) => check))
-  const lines = findings.map(({ check, state, message, hint }) => {
+  const fine = grouped(findings, ({ check, state }) => (state === 'ok' ? check : null))
+  const shown = findings.flatMap((finding) => {
+    const alike = fine.get(finding.check) ?? []
+    if (finding.state !== 'ok' || alike.length <= IN_FULL) return finding
+    return finding === alike[0] ? { ...finding, message: `${alike.length} organisations` } : []
+  })
+  const lines = shown.map(({ check, state, message, hint }) => {
     const line = `${state.padEnd(8)} ${check.padEnd(width)}  ${message}${hint === null ? '' : `. ${hint}`}`
     return `${line.replaceAll(/\s*\n\s*/g, ' ')}\n`
   })

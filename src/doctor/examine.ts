@@ -96,9 +96,10 @@ async function checkPlatforms(
   const configured = hosts().map(({ name }) => name)
   const usable = organisations.filter(({ problem }) => problem === null)
   const names = usable.map(({ name }) => name)
-  const findings = await mapLimit(organisations, atOnce, (each) =>
-    checkPlatform(each, configured, dataFolder, world),
-  )
+  const findings = await mapLimit(organisations, atOnce, async (each) => {
+    const own = await checkPlatform(each, configured, dataFolder, world)
+    return organisations.length === 1 ? own : own.map((finding) => named(finding, each.name))
+  })
   return [
     ...(names.length === 0 ? [] : [ok('configuration', `organisations: ${someOf(names, NAMED)}`)]),
     ...organisations.flatMap(({ keyWarning }) =>
@@ -109,6 +110,13 @@ async function checkPlatforms(
 }
 
 const NAMED = 20
+
+/** Of several organisations, a message names its own. */
+function named(finding: Finding, name: string): Finding {
+  const { message } = finding
+  const quoted = `'${name}'`
+  return message.includes(quoted) ? finding : { ...finding, message: `${quoted}: ${message}` }
+}
 
 function checkNode(version: string): Finding {
   const ranges = nodeVersions.split('||')

@@ -38,11 +38,8 @@ export async function checkPlatform(
   dataFolder: string,
   world: World,
 ): Promise<Finding[]> {
-  const { name, problem } = organisation
-  if (problem !== null) {
-    const finding = failure('configuration', problem, problem.exitCode)
-    return [{ ...finding, message: `'${name}': ${finding.message}` }]
-  }
+  const { problem } = organisation
+  if (problem !== null) return [failure('configuration', problem, problem.exitCode)]
   const client = new ApiClient(
     {
       baseUrl: organisation.baseUrl,

@@ -42,6 +42,35 @@ describe('doctor', () => {
     expect(out + err).not.toContain(key.AGENT_API_KEY)
   })
 
+  it('names the organisation of each problem, and counts those without one if there are many', async () => {
+    const emulator = await standIn({ users: 1, organisations: 7, now: () => Date.now() })
+    const data = await temporaryFolder()
+    const config = join(data, 'agent-warehouse.yaml')
+    const numbers = [1, 2, 3, 4, 5, 6, 7]
+    const lines = numbers.map(
+      (at) => `  - {name: number ${at}, base_url: '${emulator.url}', key_env: KEY_${at}}`,
+    )
+    await writeFile(config, ['organisations:', ...lines].join('\n'), { mode: 0o600 })
+    const keyOf = (at: number): string => (at === 3 ? 'no-key-3' : emulator.keysOf(at).owner)
+    const keys = Object.fromEntries(numbers.map((at) => [`KEY_${at}`, keyOf(at)]))
+    const environment = { ...keys, AGENT_WAREHOUSE_DATA: data }
+    const { code, out } = await command(['doctor', '--config', config], environment)
+    expect(code).toBe(5)
+    expect(out).toMatch(/^wrong +credential +'number 3': GET .* 401 /m)
+    expect(out).toMatch(/^ok +address +7 organisations$/m)
+    expect(out).toMatch(/^ok +credential +6 organisations$/m)
+    expect(out).not.toContain('number 4 ')
+    const json: unknown = JSON.parse(
+      (await command(['doctor', '--config', config, '--json'], environment)).out,
+    )
+    expect(json).toContainEqual(
+      expect.objectContaining({
+        check: 'role',
+        message: "the credential of 'number 4' may read the analytics",
+      }),
+    )
+  })
+
   it('says how to set a missing key, and exits with code 2', async () => {
     const { data } = await stage()
     const nothing = { AGENT_WAREHOUSE_DATA: join(data, 'new') }
