@@ -190,9 +190,9 @@ function troubleOf(organisation: Organisation): string | null {
   ]
   const parts = [
     ...behindText(organisation),
-    failed > 0 && `${counted(failed, 'day')} failed`,
-    missing > 0 && `${counted(missing, 'day')} missing`,
-    pending > 0 && `${counted(pending, 'day')} pending`,
+    failed > 0 && `${counted(failed, 'interval')} failed`,
+    missing > 0 && `${counted(missing, 'interval')} missing`,
+    pending > 0 && `${counted(pending, 'interval')} pending`,
     errors[0] ?? false,
   ].filter((each) => each !== false)
   return parts.length === 0 ? null : oneLine(parts.join(', '))

@@ -114,7 +114,7 @@ function failureOf(result: OrganisationResult): EventOf<'organisation.failed'>[]
   const { name, orgId, failed } = result
   const problem = problemOf(result)
   if (problem === undefined && failed === 0) return []
-  const error = problem?.message ?? (failed === 1 ? '1 day failed' : `${failed} days failed`)
+  const error = problem?.message ?? `${counted(failed, 'interval')} failed`
   const exitCode = problem?.exitCode ?? ExitCode.partial
   return [{ type: 'organisation.failed', name, orgId, error, exitCode }]
 }

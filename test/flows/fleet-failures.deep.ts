@@ -63,7 +63,7 @@ it('law 6: a failing organisation fails alone, and a slow one delays no other', 
   expect(failures).toMatchObject([
     { name: 'refused', exitCode: ExitCode.credential },
     { name: 'gone', exitCode: ExitCode.partial },
-    { name: 'faulty', error: '4 days failed', exitCode: ExitCode.partial },
+    { name: 'faulty', error: '4 intervals failed', exitCode: ExitCode.partial },
   ])
   expect(outcome.problems.map(({ message }) => message)).toEqual([
     expect.stringMatching(/^'refused': .*401/),
