@@ -1,12 +1,5 @@
 import { TransportError } from '../client/index.ts'
-import {
-  AppError,
-  CredentialError,
-  DeferredError,
-  ExitCode,
-  messageOf,
-  PartialError,
-} from '../lib/errors.ts'
+import { AppError, CredentialError, DeferredError, ExitCode, PartialError } from '../lib/errors.ts'
 import type { EventOf } from '../lib/events.ts'
 import { grouped } from '../lib/grouped.ts'
 import { counted, errorPattern, quotedNames } from '../lib/text.ts'
@@ -16,8 +9,6 @@ import { downgradeToPartial, type StageResult } from './run-context.ts'
 export interface OrganisationResult extends SyncResult {
   /** Its name in the configuration. */
   readonly name: string
-  /** An unexpected error of one of several organisations. */
-  readonly crashedBy?: Error
 }
 
 /** The outcome of landing, with one problem for each organisation that did not finish. */
@@ -75,12 +66,11 @@ const KEPT = 'What has landed is kept; the next run continues from there.'
 
 /** Why an organisation did not finish; for failed days, the record of each day says why. */
 function problemOf(result: OrganisationResult, isAlone = false): AppError | undefined {
-  const { stoppedBy, unreachable, crashedBy } = result
+  const { stoppedBy, unreachable } = result
   if (stoppedBy instanceof DeferredError)
     return new DeferredError(stoppedBy.message, { hint: KEPT, cause: stoppedBy })
   if (stoppedBy !== null) return stoppedBy
-  if (unreachable !== null) return unreachableError(unreachable, isAlone)
-  return crashedBy && new PartialError(messageOf(crashedBy), { cause: crashedBy })
+  return unreachable === null ? undefined : unreachableError(unreachable, isAlone)
 }
 
 const NAMED = 10

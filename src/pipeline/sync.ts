@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { mapLimit } from '../lib/concurrency.ts'
-import { diskFault } from '../lib/disk.ts'
-import { AppError, asError, ExitCode, LockedError, messageOf } from '../lib/errors.ts'
+import { diskFault, explainedFault } from '../lib/disk.ts'
+import { AppError, asError, ExitCode, LockedError, messageOf, PartialError } from '../lib/errors.ts'
 import { inChunks } from '../lib/grouped.ts'
 import { inLowMemoryMode } from '../lib/heap.ts'
 import { hasRedactionKey } from '../lib/secrets/redaction.ts'
@@ -163,7 +163,10 @@ async function withoutStoppingOthers(
     return await work()
   } catch (error) {
     if (error instanceof LockedError || diskFault(error) !== undefined) throw error
-    return { ...emptyResult(null), name, crashedBy: asError(error) }
+    const fault = explainedFault(error)
+    const isExpected = fault instanceof AppError
+    const failure = isExpected ? fault : new PartialError(messageOf(fault), { cause: fault })
+    return { ...emptyResult(null, failure), name }
   }
 }
 

@@ -2,7 +2,7 @@ import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { knownOrganisations, LedgerFile } from '../../src/lake/ledger.ts'
-import { DeferredError, ExitCode } from '../../src/lib/errors.ts'
+import { AppError, DeferredError, ExitCode } from '../../src/lib/errors.ts'
 import { sync } from '../../src/pipeline/sync.ts'
 import { temporaryFolder } from '../support/helpers.ts'
 import {
@@ -146,6 +146,21 @@ it('law 3: an unexpected error of one organisation stops no other', async () => 
   )
   expect(outcome.exitCode).toBe(ExitCode.partial)
   expect(outcome.problems.map(({ message }) => message)).toEqual(["'number 2': a mistake"])
+  expect(await knownOrganisations(data)).toEqual(['org_demo', 'org_demo_3'])
+})
+
+it('a folder in the place of a file of one organisation is reported with a hint, for it alone', async () => {
+  const emulator = await platform()
+  const data = await temporaryFolder()
+  await mkdir(join(data, 'state', 'governor', 'number%202.json'), { recursive: true })
+  const fleet = [1, 2, 3].map((number) => listed(emulator, number))
+  const { outcome } = await landed(fleet, { data })
+  expect(outcome.exitCode).toBe(ExitCode.usage)
+  const [problem, ...others] = outcome.problems
+  expect(others).toEqual([])
+  expect(problem).toBeInstanceOf(AppError)
+  expect(String(problem)).toMatch(/'number 2': .*is a folder, but must be a file$/)
+  expect(problem).toHaveProperty('hint', expect.stringContaining('Move it away'))
   expect(await knownOrganisations(data)).toEqual(['org_demo', 'org_demo_3'])
 })
 

@@ -1,5 +1,11 @@
 import { expect, it } from 'vitest'
-import { CredentialError, DeferredError, ExitCode, UsageError } from '../../src/lib/errors.ts'
+import {
+  CredentialError,
+  DeferredError,
+  ExitCode,
+  PartialError,
+  UsageError,
+} from '../../src/lib/errors.ts'
 import { outcomeOf, type OrganisationResult } from '../../src/pipeline/outcome.ts'
 
 const COMPLETE: OrganisationResult = {
@@ -37,7 +43,7 @@ const results: ['follows' | 'does not follow', string, OrganisationResult[]][] =
   [
     'does not follow',
     'crashed before a day landed',
-    [{ ...COMPLETE, crashedBy: new Error('broken') }],
+    [{ ...COMPLETE, stoppedBy: new PartialError('broken') }],
   ],
 ]
 
