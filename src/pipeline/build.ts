@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import { rm } from 'node:fs/promises'
-import { join, relative } from 'node:path'
+import { basename, join, relative } from 'node:path'
 import { dayOf } from '../lib/days.ts'
 import { Database, listLiteral } from '../lib/duckdb.ts'
 import { ExitCode, UsageError } from '../lib/errors.ts'
+import { grouped } from '../lib/grouped.ts'
 import { collectGarbage } from '../lib/heap.ts'
 import { processLimits } from '../lib/machine.ts'
 import { fill, statement, version } from '../lib/package.ts'
@@ -223,9 +224,10 @@ async function quarantineForeignBase(
   { baseIn }: PointInTime,
 ): Promise<void> {
   const warn = warner(world, 'damage')
-  for (const folder of await foreignBase(baseIn, inBase(orgIds))) {
-    const moved = await quarantineBase(baseIn, folder)
-    warn(`${folder} belongs to no organisation in the ledger and was moved to ${moved}`)
+  for (const [name, folders] of grouped(await foreignBase(baseIn, inBase(orgIds)), basename)) {
+    for (const folder of folders) await quarantineBase(baseIn, folder)
+    const to = join('quarantine', 'base')
+    warn(`lake/base/*/${name} belongs to no organisation in the ledger and was moved to ${to}`)
   }
 }
 

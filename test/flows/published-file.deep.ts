@@ -47,20 +47,23 @@ it('base of an unknown organisation, replaced base files and broken records reac
   const [month = ''] = await readdir(join(base, 'org=org_demo'))
   const file = join(base, 'org=org_demo', month, 'data.parquet')
   await cp(join(base, 'org=org_demo'), join(base, 'org=org_other'), { recursive: true })
+  const tools = join(data, 'lake', 'base', 'tools_days')
+  await cp(join(tools, 'org=org_demo'), join(tools, 'org=org_other'), { recursive: true })
   await cp(join(base, 'org=org_demo', month), join(base, 'org=org_demo', 'month=2031-01'), {
     recursive: true,
   })
   await writeFile(join(data, 'state', 'base', 'junk.json'), '{"of": "another program"')
   const elsewhere = join(data, 'elsewhere.parquet')
-  await cp(
-    join(data, 'lake', 'base', 'tools_days', 'org=org_demo', month, 'data.parquet'),
-    elsewhere,
-  )
+  await cp(join(tools, 'org=org_demo', month, 'data.parquet'), elsewhere)
   await rm(file)
   await symlink(elsewhere, file)
   const built = await work('build')
   expect(built, built.err).toMatchObject({ code: 0 })
-  expect(built.out).toContain('tokens_days/org=org_other belongs to no organisation in the ledger')
+  expect(built.out.match(/lake.base.*belongs to no organisation in the ledger/g)).toEqual([
+    'lake/base/*/org=org_other belongs to no organisation in the ledger',
+  ])
+  for (const entity of ['tokens_days', 'tools_days'])
+    expect(await readdir(join(data, 'quarantine', 'base', entity))).toContain('org=org_other')
   expect(built.out).toContain('the base file of tokens_days')
   expect(await martsOf(data)).toEqual(whole)
 })
