@@ -122,7 +122,8 @@ async function post(
       signal: world.hangUp,
     })
     const { status } = response
-    await wholeBody(response.body)
+    // the status decides: a body that breaks off must not send an accepted message again
+    await wholeBody(response.body).catch(() => undefined)
     if (status >= 200 && status < 300) return DELIVERED
     const reason = `answered with ${status}`
     if (status < 500 && !PASSING.has(status)) return refused(reason)

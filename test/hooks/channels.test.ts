@@ -125,6 +125,16 @@ describe('a delivery over HTTP', () => {
     },
   )
 
+  it('is not repeated when the receiver accepts it and its response breaks off', async () => {
+    const { url } = await testServer((request, response) => {
+      request.resume().on('end', () => {
+        response.writeHead(200, { 'content-length': '100' })
+        response.write('ok', () => response.destroy())
+      })
+    })
+    expect(await attempt(CHAT, { CHAT_URL: url })).toEqual({ kind: 'delivered' })
+  })
+
   it('is tried again later without a response, and the reason has no part of the address', async () => {
     const { url } = await testServer(() => undefined)
     const secret = `${url}/services/s3cr3t?token=t0k3n`
