@@ -1,13 +1,13 @@
 import { stat, lstat } from 'node:fs/promises'
 import { ExitCode, messageOf } from '../lib/errors.ts'
-import { size, someOf, counted } from '../lib/text.ts'
+import { size, someOf, counted, digits } from '../lib/text.ts'
 import { z } from 'zod'
 import { verifyEarlier } from '../serve/rollback.ts'
 import { openWarehouse, rowsOf } from '../serve/warehouse.ts'
 import type { Database } from '../lib/duckdb.ts'
 import { mapLimit } from '../lib/concurrency.ts'
 import { probeFolder, writableAncestor } from '../lib/disk.ts'
-import { freeDisk } from '../lib/machine.ts'
+import { freeRoom, type Room } from '../lib/machine.ts'
 import { orIfMissing, listIfReadable } from '../lib/files.ts'
 import { warehousePath, organisationsInLake } from '../lake/layout.ts'
 import { describeOwner, leaseStatus } from '../lib/lock.ts'
@@ -34,6 +34,9 @@ const MB = 1024 * 1024
 /** Space for raw files, besides the next warehouse, which is written next to the published one. */
 const ROOM_FOR_RAW = 256 * MB
 
+/** A file and a folder for each resource and day of a year. */
+const INODES = 5_000
+
 /** Whether the folder is writable and has room for the next build. */
 export async function checkDisk(dataFolder: string): Promise<Finding[]> {
   const hint = 'Name another folder with --data or AGENT_WAREHOUSE_DATA, or fix its permissions.'
@@ -51,14 +54,23 @@ export async function checkDisk(dataFolder: string): Promise<Finding[]> {
 }
 
 async function room(folder: string, warehouse: string): Promise<Finding> {
-  const free = freeDisk(folder)
-  if (free === null) return ok('disk', 'the free space is unknown')
   const published = await orIfMissing(stat(warehouse), undefined)
-  const needed = ROOM_FOR_RAW + 2 * (published?.size ?? 0)
-  const message = `${size(free)} free`
-  if (free >= needed) return ok('disk', message)
-  const hint = `Free some space: the next build may need another ${size(needed)}.`
-  return warning('disk', message, hint)
+  return roomFinding(freeRoom(folder), ROOM_FOR_RAW + 2 * (published?.size ?? 0))
+}
+
+/** Whether a disk has room for `needed` bytes, and for the files of a first run. */
+export function roomFinding(free: Room | null, needed: number): Finding {
+  if (free === null) return ok('disk', 'the free space is unknown')
+  const { bytes, inodes } = free
+  if (bytes < needed) {
+    const hint = `Free some space: the next build may need another ${size(needed)}.`
+    return warning('disk', `${size(bytes)} free`, hint)
+  }
+  if (inodes !== null && inodes < INODES) {
+    const hint = `Remove files, or use another file system: a first run makes about ${digits(INODES)} files and folders.`
+    return warning('disk', `${size(bytes)} free, but only ${digits(inodes)} inodes (df -i)`, hint)
+  }
+  return ok('disk', `${size(bytes)} free`)
 }
 
 export async function checkLock(dataFolder: string, now: number): Promise<Finding[]> {

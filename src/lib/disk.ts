@@ -1,5 +1,6 @@
 import { constants } from 'node:fs'
 import { access, rename } from 'node:fs/promises'
+import { constants as system } from 'node:os'
 import { dirname, join, sep } from 'node:path'
 import { AppError, messageOf, UsageError } from './errors.ts'
 import { codeOf, isMissing, removeFile, syncFolder, temporaryPath, writeAtomic } from './files.ts'
@@ -45,9 +46,12 @@ export function refuseTilde(path: string, what: string): void {
   })
 }
 
+/** Node.js has no name for a full quota. */
+const QUOTA = `Unknown system error -${system.errno.EDQUOT}`
+
 const FAULTS = [
   { code: 'ENOSPC', words: /no space left on device/i, what: 'no space left on the disk' },
-  { code: 'EDQUOT', words: /disk quota exceeded/i, what: 'no space left in the disk quota' },
+  { code: QUOTA, words: /disk quota exceeded/i, what: 'no space left in the disk quota' },
   {
     code: 'EFBIG',
     words: /file too large/i,
@@ -66,8 +70,9 @@ export function diskFault(error: unknown): AppError | undefined {
   const fault = FAULTS.find((each) => each.code === code || each.words.test(error.message))
   if (fault === undefined) return diskFault(error.cause)
   if (error instanceof AppError && error.message.startsWith(fault.what)) return error
+  const inodes = fault.code === 'ENOSPC' ? ' If space is free, inodes are used up (df -i).' : ''
   return new AppError(`${fault.what}: ${messageOf(error)}`, {
-    hint: 'Fix that and run again: what has landed is kept, and what was published is unchanged.',
+    hint: `Fix that and run again: what has landed is kept, and what was published is unchanged.${inodes}`,
     cause: error,
   })
 }

@@ -131,7 +131,7 @@ export function readMachine(dataFolder?: string, root = '/') {
     processorQuota: lowest(groups.flatMap(quotasIn)),
     memoryLimit: lowest(groups.flatMap(memoryLimitsIn)),
     /** Free space on the disk of the data folder; null if unknown. */
-    freeDisk: dataFolder === undefined ? null : freeDisk(dataFolder),
+    freeDisk: (dataFolder === undefined ? null : freeRoom(dataFolder)?.bytes) ?? null,
   }
 }
 
@@ -203,12 +203,18 @@ function textOf(path: string): string {
   }
 }
 
-/** The free bytes on the disk of a folder, which need not exist yet; null if unknown. */
-export function freeDisk(folder: string): number | null {
+export interface Room {
+  readonly bytes: number
+  /** Files and folders that can still be made; null for a file system without a fixed number. */
+  readonly inodes: number | null
+}
+
+/** What is free on the disk of a folder, which need not exist yet; null if unknown. */
+export function freeRoom(folder: string): Room | null {
   try {
-    const { bavail, bsize } = statfsSync(folder)
-    return bavail * bsize
+    const { bavail, bsize, files, ffree } = statfsSync(folder)
+    return { bytes: bavail * bsize, inodes: files === 0 ? null : ffree }
   } catch {
-    return dirname(folder) === folder ? null : freeDisk(dirname(folder))
+    return dirname(folder) === folder ? null : freeRoom(dirname(folder))
   }
 }
