@@ -13,6 +13,7 @@ import {
   type ResourceStatus,
   type Status,
 } from '../serve/status.ts'
+import { verifySeeds } from '../pipeline/seeds.ts'
 import { readSourceFreshness } from '../serve/warehouse.ts'
 import { warehousePath } from '../lake/layout.ts'
 import { readOrganisations } from '../lake/organisations.ts'
@@ -307,6 +308,7 @@ export const doctorCommand = defineCommand({
     const { world, close } = createWorld(emit, terminal)
     const findings = await examine({
       loadConfig: () => configured(flags, terminal),
+      verifySeeds,
       organisations: (config) => organisationsOf(flags, configuredNames(config)),
       world,
       nodeVersion: process.versions.node,

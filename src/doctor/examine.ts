@@ -1,7 +1,7 @@
 import type { Config, OrganisationConfig } from '../config/config.ts'
 import { addressedEvent } from '../config/organisations.ts'
 import { ExitCode } from '../lib/errors.ts'
-import type { World } from '../lib/world.ts'
+import type { Warn, World } from '../lib/world.ts'
 import { nodeVersions } from '../lib/package.ts'
 import { failure, ok, warning, wrong, type Finding } from './finding.ts'
 import {
@@ -17,7 +17,9 @@ import {
 import { checkPlatform } from './platform.ts'
 import type { DatabaseLimits } from '../lib/machine.ts'
 import { mapLimit } from '../lib/concurrency.ts'
-import { size, someOf } from '../lib/text.ts'
+import { counted, size, someOf } from '../lib/text.ts'
+import { listIfThere } from '../lib/files.ts'
+import { join } from 'node:path'
 import { spillFolder } from '../lib/spill.ts'
 
 interface Examination {
@@ -25,6 +27,8 @@ interface Examination {
   readonly loadConfig: () => Config
   /** Names of the organisations to check; absent or undefined: all. @throws UsageError */
   readonly organisations?: (config: Config) => readonly string[] | undefined
+  /** @throws UsageError for a file of the user on which a night would fail. */
+  readonly verifySeeds: (config: Config, warn: Warn) => Promise<void>
   readonly world: World
   /** For example `20.19.0`. */
   readonly nodeVersion: string
@@ -61,6 +65,7 @@ export async function examine(examination: Examination): Promise<Finding[]> {
     ['lock', () => checkLock(dataFolder, world.now())],
     ['redaction', () => checkKey(dataFolder)],
     ['permissions', () => checkPermissions(dataFolder, umask)],
+    ['seeds', () => checkSeeds(config, examination.verifySeeds)],
     ['files', () => checkLake(dataFolder, isThorough)],
     ['warehouse', () => checkWarehouse(dataFolder)],
     ['rollback', () => checkEarlier(dataFolder)],
@@ -116,6 +121,16 @@ function named(finding: Finding, name: string): Finding {
   const { message } = finding
   const quoted = `'${name}'`
   return message.includes(quoted) ? finding : { ...finding, message: `${quoted}: ${message}` }
+}
+
+/** Whether a night can read the user's files; no finding without files. */
+async function checkSeeds(config: Config, verify: Examination['verifySeeds']): Promise<Finding[]> {
+  const folder = join(config.dataFolder, 'seeds')
+  const files = (await listIfThere(folder)).filter(({ name }) => /\.csv$/i.test(name)).length
+  if (files === 0) return []
+  const unused: Finding[] = []
+  await verify(config, (message) => unused.push(warning('seeds', message)))
+  return [ok('seeds', `${counted(files, 'file')} in ${folder} can be read`), ...unused]
 }
 
 function checkNode(version: string): Finding {

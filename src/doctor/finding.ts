@@ -1,3 +1,4 @@
+import { explainedFault } from '../lib/disk.ts'
 import { AppError, ExitCode, messageOf } from '../lib/errors.ts'
 
 export interface Finding {
@@ -27,7 +28,8 @@ export function wrong(
   return { check, state: 'wrong', message, hint, exitCode }
 }
 
-export function failure(check: string, error: unknown, otherwise: ExitCode): Finding {
+export function failure(check: string, thrown: unknown, otherwise: ExitCode): Finding {
+  const error = explainedFault(thrown)
   if (!(error instanceof AppError)) return wrong(check, otherwise, messageOf(error))
   const { exitCode, message, hint = null } = error
   return wrong(check, exitCode === ExitCode.unexpected ? otherwise : exitCode, message, hint)

@@ -1,6 +1,5 @@
 import { ApiError, ApiClient, RefusedError } from '../client/index.ts'
 import type { OrganisationConfig } from '../config/config.ts'
-import { explainedFault } from '../lib/disk.ts'
 import { DeferredError, ExitCode, messageOf } from '../lib/errors.ts'
 import type { World } from '../lib/world.ts'
 import {
@@ -56,7 +55,7 @@ export async function checkPlatform(
   try {
     known = ofNames(await readOrganisations(dataFolder), names).get(organisation.name)
   } catch (error) {
-    return [failure('organisation', explainedFault(error), ExitCode.usage)]
+    return [failure('organisation', error, ExitCode.usage)]
   }
   try {
     const identity = await identifyOrganisation(client, world, known)

@@ -71,6 +71,35 @@ describe('doctor', () => {
     )
   })
 
+  it.each([
+    ['teams.csv', 'user,team\nu,t\n', ":1: column 'valid_from' is missing"],
+    [
+      'events.csv',
+      'event_date,name\n2026-99-01,x\n',
+      ":2: column 'event_date': '2026-99-01' is not",
+    ],
+    ['sessions.csv', 'id\nx\n', ":1: there is no column 'session_id'"],
+  ])('names a file on which a night would fail, and exits with 2: %s', async (name, text, why) => {
+    const { data, environment } = await stage()
+    await mkdir(join(data, 'seeds'))
+    await writeFile(join(data, 'seeds', name), text)
+    const { code, out } = await command(['doctor'], environment)
+    expect(out).toMatch(/^wrong +seeds /m)
+    expect(out).toContain(join(data, 'seeds', name) + why)
+    expect(code).toBe(2)
+  })
+
+  it('says which files it can read, and which would not be used', async () => {
+    const { data, environment } = await stage()
+    await mkdir(join(data, 'seeds'))
+    await writeFile(join(data, 'seeds', 'teams.csv'), 'user,team,valid_from\nu,t,2026-01-14\n')
+    await writeFile(join(data, 'seeds', 'team.csv'), '')
+    const { code, out } = await command(['doctor'], environment)
+    expect(out).toMatch(/^ok +seeds +2 files in .*seeds can be read$/m)
+    expect(out).toMatch(/^warning +seeds +.*team\.csv is not used.*Did you mean 'teams'/m)
+    expect(code).toBe(0)
+  })
+
   it('says how to set a missing key, and exits with code 2', async () => {
     const { data } = await stage()
     const nothing = { AGENT_WAREHOUSE_DATA: join(data, 'new') }

@@ -190,7 +190,10 @@ export function isId(id: unknown): id is string {
  *
  * @throws UsageError if the header lacks a column or has another, or a line has other fields.
  */
-async function readSeed(dataFolder: string, resource: SessionResource): Promise<Candidate[]> {
+export async function readSeed(
+  dataFolder: string,
+  resource: SessionResource,
+): Promise<Candidate[]> {
   const path = join(dataFolder, 'seeds', `${resource}.csv`)
   const text = await readIfThere(path)
   if (text === undefined) return []
