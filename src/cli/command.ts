@@ -188,9 +188,15 @@ interface Context {
   readonly terminal: Terminal
   /** Collects the names of the parser's options. */
   readonly options: Set<string>
+  /** The commands that may follow. */
+  readonly commands: Set<string>
   readonly done: (exitCode: ExitCode) => void
   /** How many words name the group of the command. @default 0 */
   readonly depth?: number
+}
+
+export function namesOf(entries: readonly Entry[]): string[] {
+  return entries.map(([usage]) => usage.replace(/ .*/, ''))
 }
 
 /** Adds a command, or a group of commands, to the parser. */
@@ -199,10 +205,12 @@ export function register(parser: Argv, [usage, purpose, what]: Entry, context: C
   const depth = (context.depth ?? 0) + 1
   const build = async (sub: Argv): Promise<void> => {
     const loaded = await load()
+    context.commands.clear()
     if ('options' in loaded) {
       declare(sub, loaded, context)
       return
     }
+    for (const name of namesOf(loaded)) context.commands.add(name)
     for (const entry of loaded) register(sub, entry, { ...context, depth })
     sub.demandCommand(1, `Name a subcommand; ${NAME} ${usage} --help lists them.`)
   }

@@ -1,9 +1,17 @@
 import yargs, { type Argv } from 'yargs'
 import { AppError, ExitCode, UsageError } from '../lib/errors.ts'
-import { nearest, safeText } from '../lib/text.ts'
+import { nearest, safeText, suggestion } from '../lib/text.ts'
 import { explainedFault } from '../lib/disk.ts'
 import { version } from '../lib/package.ts'
-import { helpWidth, NAME, register, report, type Screen, type Terminal } from './command.ts'
+import {
+  helpWidth,
+  NAME,
+  namesOf,
+  register,
+  report,
+  type Screen,
+  type Terminal,
+} from './command.ts'
 import { COMMANDS } from './commands.ts'
 
 const EPILOGUE = `Exit codes: 0 complete, 1 unexpected error, 2 wrong usage or configuration, 3 partial (some
@@ -14,7 +22,6 @@ difference, 7 another run holds the lock.`
 /** Replaces messages of the parser; setting any also prevents messages in the machine's language. */
 const WORDS = {
   'Argument: %s, Given: %s, Choices: %s': '%s: %s is not one of %s',
-  'Did you mean %s?': 'there is no such command. Did you mean %s?',
 }
 
 const TOO_FEW = /^Not enough non-option arguments: got (\d+), need at least (\d+)$/
@@ -24,6 +31,7 @@ export async function program(argv: readonly string[], screen: Screen): Promise<
   const terminal = safeTerminal(screen)
   let exitCode: ExitCode = ExitCode.complete
   const options = new Set(['debug', 'help', 'version'])
+  const commands = new Set(namesOf(COMMANDS))
   const isQuery = argv.includes('query') // options may come before it
   const parser: Argv = yargs()
     .scriptName(NAME)
@@ -37,17 +45,18 @@ export async function program(argv: readonly string[], screen: Screen): Promise<
     // `--no-data` and `--data.x` are unknown options: `data` would not be a text
     .parserConfiguration({ 'boolean-negation': false, 'dot-notation': false })
     .strict()
+    .strictCommands()
     .demandCommand(1, 'Name a command.')
-    .recommendCommands()
     .updateStrings(WORDS)
     .exitProcess(false)
     .wrap(helpWidth(terminal))
     .epilogue(EPILOGUE)
     .fail((message: string | null, error: Error | undefined) => {
-      const problem = unknownCommand(message, argv[0]) ?? message
-      throw error ?? wrongArguments(problem ?? 'the arguments could not be parsed', argv, options)
+      const problem = message ?? 'the arguments could not be parsed'
+      throw error ?? wrongArguments(problem, argv, options, commands)
     })
-  const context = { argv, terminal, options, done: (code: ExitCode) => void (exitCode = code) }
+  const done = (code: ExitCode) => void (exitCode = code)
+  const context = { argv, terminal, options, commands, done }
   for (const entry of COMMANDS) register(parser, entry, context)
   try {
     refuseEmpty(argv)
@@ -103,30 +112,29 @@ function safeTerminal({ out, err, ask, ...screen }: Screen): Terminal {
 
 const QUOTE_IT = 'Quote the statement: agent-warehouse query "select …". '
 
-/** Names a command that does not exist: the parser would also name its options as unknown. */
-function unknownCommand(message: string | null, first: string | undefined): string | undefined {
-  if (first === undefined || first.startsWith('-')) return undefined
-  const isUnknown = message?.startsWith('Unknown argument') === true
-  const names = COMMANDS.map(([usage]) => usage.split(' ', 1)[0])
-  return isUnknown && !names.includes(first) ? `there is no command '${first}'` : undefined
-}
-
-/** One line, never the whole help; for an unknown option, the hint names the nearest one. */
+/**
+ * One line, never the whole help; for an unknown option or command, the hint names the nearest one.
+ * `commands`: those that could follow; none after a command without subcommands.
+ */
 function wrongArguments(
   message: string,
   argv: readonly string[],
   options: Iterable<string> = [],
+  commands: ReadonlySet<string> = new Set(),
 ): UsageError {
   const line = message
     .trim()
     .replaceAll(/\s*\n\s*/g, ' ')
     .replace(/^Invalid values: /, '') // the parser ignores an empty replacement
     .replace(TOO_FEW, 'arguments: $1 given, at least $2 needed')
-  const [, unknown] = /^Unknown arguments?: ([^,]+)/.exec(message) ?? []
-  const near = unknown === undefined ? undefined : nearest(unknown, options)
-  const isOption = argv.some((each) => each.replace(/^--/, '-').startsWith(`-${unknown ?? ''}`))
-  const isUnquoted = unknown !== undefined && !isOption && argv.includes('query')
-  const otherwise = isUnquoted ? QUOTE_IT : ''
+    .replace(/^Unknown command/, 'Unknown argument')
+  const [, kind, unknown = ''] = /^Unknown (command|argument)s?: ([^,]+)/.exec(message) ?? []
+  if (kind === 'command' && commands.size > 0) {
+    const hint = `${suggestion(unknown, commands)} See --help.`
+    return new UsageError(`there is no command '${unknown}'`, { hint })
+  }
+  const near = kind === 'argument' ? nearest(unknown, options) : undefined
+  const otherwise = kind === 'command' && argv.includes('query') ? QUOTE_IT : ''
   const meant = near === undefined ? otherwise : `Did you mean --${near}? `
   return new UsageError(line, { hint: `${meant}See --help.` })
 }

@@ -68,6 +68,30 @@ describe('an SQL statement', () => {
 })
 
 describe('an unknown command', () => {
+  it.each([
+    [['snyc'], 'snyc', "Did you mean 'sync'?"],
+    [['--debug=false', 'rn'], 'rn', "Did you mean 'run'?"],
+    [['hooks', 'instal', '--json'], 'instal', "Did you mean 'install'?"],
+    [['controls', 'foo'], 'foo', 'Known: diff, list, show.'],
+  ])('gets the nearest command of its group, or their names: %j', async (args, name, hint) => {
+    const { code, err } = await command(args)
+    expect(err).toBe(`agent-warehouse: there is no command '${name}'\n  ${hint} See --help.\n`)
+    expect(code).toBe(2)
+  })
+
+  it('gets no command that is unlike it', async () => {
+    const { err } = await command(['foo'])
+    expect(err).not.toContain('Did you mean')
+  })
+
+  it.each([
+    [['hooks', 'install', 'now'], 'now'],
+    [['limits', 'set', 'a@b.c', '5', 'c'], 'c'],
+  ])('is not assumed after a whole command, nor an option: %j', async (args, argument) => {
+    const { err } = await command(args)
+    expect(err).toBe(`agent-warehouse: Unknown argument: ${argument}\n  See --help.\n`)
+  })
+
   it('is named, and not its options', async () => {
     const { code, err } = await command(['forge', '--data', 'x'])
     expect(err.split('\n')[0]).toBe("agent-warehouse: there is no command 'forge'")

@@ -10,7 +10,7 @@ describe('bad usage', () => {
   it.each<[string, string[], RegExp]>([
     ['an unknown option', ['sync', '--form', '2026-02-01'], /Unknown argument: form/],
     ['a command group without a subcommand', ['controls'], /Name a subcommand/],
-    ['an unknown command', ['snyc'], /Did you mean sync|Unknown/],
+    ['an unknown command', ['snyc'], /there is no command 'snyc'$/],
     ['no command', [], /Name a command/],
     ['a bad date', ['sync', '--from', '2026-02-30'], /--from: '2026-02-30' is not a date/],
     [
@@ -36,7 +36,6 @@ describe('bad usage', () => {
       ['export', 'punchcards'],
       /target: "punchcards" is not one of "parquet", "csv", "duckdb"$/,
     ],
-    ['a misspelled command', ['rn'], /there is no such command. Did you mean run\?$/],
     ['a missing SQL statement', ['query'], /arguments: 0 given, at least 1 needed$/],
     ['a missing configuration file', ['run', '--config', 'no.yaml'], /no\.yaml/],
   ])(

@@ -121,7 +121,7 @@ describe('controls', () => {
     ['a limit of zero', ['list', '--limit', '0'], /--limit: '0' is not a whole number/],
     ['show without a revision', ['show'], /arguments: 0 given, at least 1 needed/],
     ['a missing subcommand', [], /Name a subcommand/],
-    ['an unknown subcommand', ['shew'], /Unknown|Did you mean show/],
+    ['an unknown subcommand', ['shew'], /there is no command 'shew'$/],
   ])('%s exits with code 2 and an error message', async (_, args, message) => {
     const { run } = await stage()
     const { code, out, err } = await run(['controls', ...args])
