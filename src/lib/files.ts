@@ -38,9 +38,7 @@ const TEMPORARY = /^(?:tmp_)?\.[0-9a-f]{8}-(?<name>.+)\.part(?:\.wal)?$/
  * it out of globs like `*.parquet`: DuckDB's take files with a leading dot too.
  */
 export function temporaryPath(path: string): string {
-  const folder = dirname(path)
-  const name = path.slice(folder.length + 1)
-  return join(folder, `.${randomUUID().slice(0, 8)}-${name}.part`)
+  return join(dirname(path), `.${randomUUID().slice(0, 8)}-${basename(path)}.part`)
 }
 
 /** The name of the file that a temporary file will become; undefined for any other file. */

@@ -1,12 +1,13 @@
 import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises'
 import { constants } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { AppError, UsageError } from '../../src/lib/errors.ts'
 import { diskFault, explainedFault } from '../../src/lib/disk.ts'
 import {
   fromPathSegment,
+  nameOfTemporary,
   pathSegment,
   removeTemporaryFiles,
   temporaryPath,
@@ -15,6 +16,13 @@ import {
 import { temporaryFolder } from '../support/helpers.ts'
 
 describe('temporary files', () => {
+  it.each(['/report.html', 'report.html', '/srv/report.html'])(
+    'carry the whole name: %s',
+    (path) => {
+      expect(nameOfTemporary(basename(temporaryPath(path)))).toBe('report.html')
+    },
+  )
+
   it('are removed in every folder under every name that they can have, and no other file is', async () => {
     const data = await temporaryFolder()
     const folder = join(data, 'lake', 'raw')
