@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { MS_PER_DAY, dayOf, parseDay } from '../lib/days.ts'
 import { ExitCode, UsageError } from '../lib/errors.ts'
 import { startEmulator } from '../emulator/emulator.ts'
@@ -30,7 +30,9 @@ export const demoCommand = defineCommand({
   },
   run: async (flags, terminal) => {
     const users = checkWhole('--users', flags.users, 1)
-    const config = configured({ data: flags.data }, { environment: {}, cwd: terminal.cwd })
+    const folder = resolve(terminal.cwd, flags.data)
+    // a configuration in the working folder is not for the demo
+    const config = configured({ data: folder }, { environment: {}, cwd: folder })
     await startAfresh(config.dataFolder)
     let offset = -MS_PER_DAY
     const now = () => terminal.now() + offset
@@ -142,7 +144,7 @@ export const emulateCommand = defineCommand({
     },
     from: textOr('2026-01-14', 'first day of the history'),
     rate: number('requests per second before it answers 429'),
-    burst: number('requests at once before it answers 429'),
+    burst: { ...number('requests at once before it answers 429'), implies: 'rate' },
   },
   run: async (flags, terminal) => {
     const { port, appPort, users, organisations, seed, rate, burst } = flags
