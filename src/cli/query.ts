@@ -31,6 +31,11 @@ export const queryCommand = dataCommand({
     sql: optionalArgument('one SELECT statement, in quotes'),
   },
   run: async ({ sql, json, ...flags }, terminal, config) => {
+    if (json && (flags.format ?? 'json') !== 'json') {
+      throw new UsageError(`--json and --format ${flags.format} contradict each other`, {
+        hint: 'Leave out one of the two.',
+      })
+    }
     const sqlAsked = statementOf(sql, flags)
     const path = warehousePath(config.dataFolder)
     const table =

@@ -58,6 +58,9 @@ export type Emulator = Readonly<Awaited<ReturnType<typeof startEmulator>>>
 
 const HOST = '127.0.0.1'
 
+/** They take a gigabyte and a half of memory, and half a minute to make. */
+const MOST_USERS = 1_000_000
+
 /**
  * Serves the stand-in platform: every endpoint, for a made-up organisation, on two
  * hosts like the platform. Each answers 404 to a path of the other.
@@ -69,7 +72,7 @@ export async function startEmulator(options: EmulatorOptions) {
   const { now, orgId = 'org_demo', areSteady = false, anomalies = [] } = options
   const { rate, interrupt: canInterrupt = true, intercept = () => undefined } = options
   const seed = checkWhole('--seed', options.seed ?? 1, 0)
-  const users = checkWhole('--users', options.users ?? 40, 1)
+  const users = checkWhole('--users', options.users ?? 40, 1, MOST_USERS)
   const firstDay = parseDay(options.firstDay ?? HISTORY_START, 'the first day of the platform')
   const people = { users, areSteady, anomalies, firstDay }
   const organisations = checkWhole('--organisations', options.organisations ?? 1, 1, 100_000)

@@ -36,6 +36,17 @@ describe('bad usage', () => {
       ['export', 'punchcards'],
       /target: "punchcards" is not one of "parquet", "csv", "duckdb"$/,
     ],
+    [
+      'two formats',
+      ['query', '--list', '--json', '--format', 'csv'],
+      /--json and --format csv contradict each other$/,
+    ],
+    ['a burst without a rate', ['emulate', '--burst', '5', '--port', '0'], /burst -> rate$/],
+    [
+      'more users than the stand-in can make',
+      ['emulate', '--users', '1000000000', '--port', '0'],
+      /--users: 1000000000 is not a whole number from 1 to 1000000$/,
+    ],
     ['a missing SQL statement', ['query'], /arguments: 0 given, at least 1 needed$/],
     ['a missing configuration file', ['run', '--config', 'no.yaml'], /no\.yaml/],
   ])(
