@@ -49,14 +49,16 @@ export const buildCommand = dataCommand({
       describe: 'show what would be done with each model, and why, and build nothing',
     },
   },
-  run: async (flags, terminal, config) => {
+  run: (flags, terminal) => {
     const { select, exclude, retry, fullRefresh, engine } = flags
     const asOf = flags.asOf === undefined ? undefined : momentOf(flags.asOf, '--as-of')
     const choice = { select, exclude, retry, fullRefresh, engine, asOf }
-    if (flags.plan === true) return planOf(config, choice, terminal)
-    return runJob({ ...flags, command: 'build', config }, terminal, (context, runs) =>
-      build(context, { runs, ...choice }),
-    )
+    return async (config) => {
+      if (flags.plan === true) return planOf(config, choice, terminal)
+      return runJob({ ...flags, command: 'build', config }, terminal, (context, runs) =>
+        build(context, { runs, ...choice }),
+      )
+    }
   },
 })
 
@@ -74,7 +76,7 @@ async function planOf(config: Config, choice: ModelChoice, terminal: Terminal): 
 export const rebuildCommand = dataCommand({
   examples: { '$0 rebuild': 'after a restore from a backup, or if ledger or base may be damaged' },
   options: reportOptions,
-  run: (flags, terminal, config) =>
+  run: (flags, terminal) => async (config) =>
     runJob({ ...flags, command: 'rebuild', config }, terminal, (context, runs) =>
       rebuild(context, { runs }),
     ),
@@ -95,7 +97,7 @@ export const exportCommand = dataCommand({
       describe: 'format of the files',
     },
   },
-  run: (flags, terminal, config) =>
+  run: (flags, terminal) => async (config) =>
     runJob({ ...flags, command: 'export', config }, terminal, async (context) => {
       await exportMarts(context, flags.target)
       return { exitCode: ExitCode.complete }
@@ -120,7 +122,7 @@ export const rollbackCommand = dataCommand({
       conflicts: 'list',
     },
   },
-  run: async (flags, terminal, config) => {
+  run: (flags, terminal) => async (config) => {
     if (flags.list === true) {
       const files = await listPublished(config.dataFolder)
       return { json: files.map(inSnakeCase), text: filesText(files) }

@@ -142,21 +142,23 @@ interface DataCommand<O extends OptionSet> {
   readonly examples: Examples
   /** Its own options, besides dataOptions. */
   readonly options: O
+  /** Reads the options, so that a wrong one is reported first, and returns the work. */
   readonly run: (
     flags: Flags<typeof dataOptions> & Flags<O>,
     terminal: Terminal,
-    config: Config,
-  ) => Promise<ExitCode | Output>
+  ) => (config: Config) => Promise<ExitCode | Output>
 }
 
-/** A command that begins with the configuration. */
+/** A command that works with the configuration. */
 export function dataCommand<O extends OptionSet>(command: DataCommand<O>): Command {
   const { examples, options, run } = command
   return {
     examples,
     options: { ...dataOptions, ...options },
-    run: async (flags: Flags<typeof dataOptions> & Flags<O>, terminal) =>
-      run(flags, terminal, configured(flags, terminal)),
+    run: async (flags: Flags<typeof dataOptions> & Flags<O>, terminal) => {
+      const work = run(flags, terminal)
+      return work(configured(flags, terminal))
+    },
   }
 }
 

@@ -16,7 +16,7 @@ export const compactCommand = dataCommand({
     ...reportOptions,
     'dry-run': flag('show what would be merged, and change nothing'),
   },
-  run: async (flags, terminal, config) => {
+  run: (flags, terminal) => async (config) => {
     if (flags.dryRun) return planOutput(await planOfMerges(config.dataFolder, terminal.now()))
     return runJob({ ...flags, command: 'compact', config }, terminal, async (context) => {
       const { merged, ...outcome } = await compact(context)

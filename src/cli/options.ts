@@ -61,14 +61,14 @@ export const paceOptions = {
 }
 
 /**
+ * Returns a function that gives the selection in a configuration; it throws UsageError for an
+ * unknown organisation, and for readiness reports without a web application host.
+ *
  * @throws UsageError for an invalid date, a range that ends before it begins, an unknown
- *   resource or organisation, an invalid id of a session or a message, an id of a resource
- *   that `--only` leaves out, and readiness reports without a web application host.
+ *   resource, an invalid id of a session or a message, and an id of a resource that `--only`
+ *   leaves out.
  */
-export function selectionOf(
-  flags: Flags<typeof selectionOptions>,
-  config: Pick<Config, 'hosts'>,
-): SyncSelection {
+export function selectionOf(flags: Flags<typeof selectionOptions>) {
   const { only } = flags
   const names =
     only === undefined ? undefined : listOf(only.join(','), '--only', 'resource', ALL_NAMES)
@@ -77,14 +77,16 @@ export function selectionOf(
   const isAsked = (name: EntityResource): boolean => names?.includes(name) ?? true
   if (sessions.length > 0 && !isAsked('sessions')) throw leftOut('--session', 'sessions')
   if (messages.length > 0 && !isAsked('messages')) throw leftOut('--message', 'messages')
-  const organisations = organisationsOf(flags, configuredNames(config))
-  if (names?.includes('readiness_reports') === true) requireAppUrl(config, organisations)
-  return {
+  const choice = {
     within: rangeOf(flags),
     refetch: flags.refetch,
-    organisations,
     resources: names && RESOURCES.filter(({ name }) => names.includes(name)),
     entities: { sessions, messages, resources: names?.filter(isEntityResource) },
+  }
+  return (config: Pick<Config, 'hosts'>): SyncSelection => {
+    const organisations = organisationsOf(flags, configuredNames(config))
+    if (names?.includes('readiness_reports') === true) requireAppUrl(config, organisations)
+    return { ...choice, organisations }
   }
 }
 

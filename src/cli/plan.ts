@@ -22,10 +22,12 @@ export const planCommand = dataCommand({
     '$0 plan --only users --json': 'show every window and its days',
   },
   options: { ...selectionOptions, ...jsonOption },
-  run: async (flags, { now }, config) => {
-    const selection = selectionOf(flags, config)
-    const plans = await plansOf(config, selection, now())
-    return { json: plans.map(asJson), text: plansText(plans) }
+  run: (flags, { now }) => {
+    const selectionIn = selectionOf(flags)
+    return async (config) => {
+      const plans = await plansOf(config, selectionIn(config), now())
+      return { json: plans.map(asJson), text: plansText(plans) }
+    }
   },
 })
 

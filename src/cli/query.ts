@@ -30,22 +30,24 @@ export const queryCommand = dataCommand({
     list: flag('list the ready-made questions'),
     sql: optionalArgument('one SELECT statement, in quotes'),
   },
-  run: async ({ sql, json, ...flags }, terminal, config) => {
+  run: ({ sql, json, ...flags }, terminal) => {
     if (json && (flags.format ?? 'json') !== 'json') {
       throw new UsageError(`--json and --format ${flags.format} contradict each other`, {
         hint: 'Leave out one of the two.',
       })
     }
     const sqlAsked = statementOf(sql, flags)
-    const path = warehousePath(config.dataFolder)
-    const table =
-      sqlAsked === null
-        ? analysesTable()
-        : await stoppable((signal) => query(path, sqlAsked, signal))
     const format = flags.format ?? (json ? 'json' : 'table')
     const write = format === 'table' ? terminal.out : terminal.data
-    write(formatResult(table, format, terminal.outWidth))
-    return ExitCode.complete
+    return async ({ dataFolder }) => {
+      const path = warehousePath(dataFolder)
+      const table =
+        sqlAsked === null
+          ? analysesTable()
+          : await stoppable((signal) => query(path, sqlAsked, signal))
+      write(formatResult(table, format, terminal.outWidth))
+      return ExitCode.complete
+    }
   },
 })
 
@@ -75,15 +77,17 @@ export const tablesCommand = dataCommand({
     ...jsonOption,
     name: optionalArgument('name of a table, to show its columns'),
   },
-  run: async ({ name }, { outWidth }, { dataFolder }) => {
-    const path = warehousePath(dataFolder)
-    if (name === undefined) {
-      const tables = await listTables(path)
-      return { json: tables, text: tableListText(tables, outWidth) }
-    }
-    const table = await describeTable(path, name)
-    return { json: table, text: tableText(table, outWidth) }
-  },
+  run:
+    ({ name }, { outWidth }) =>
+    async ({ dataFolder }) => {
+      const path = warehousePath(dataFolder)
+      if (name === undefined) {
+        const tables = await listTables(path)
+        return { json: tables, text: tableListText(tables, outWidth) }
+      }
+      const table = await describeTable(path, name)
+      return { json: table, text: tableText(table, outWidth) }
+    },
 })
 
 /** A sentence is unreadable in fewer columns next to the names. */

@@ -27,22 +27,24 @@ export const reportCommand = dataCommand({
     people: flag('name people; small teams and cohorts stay hidden'),
     out: text('file to write (default: report/report.html or report.md in the data folder)'),
   },
-  run: async (flags, terminal, { dataFolder }) => {
-    const path = outputPath(flags, terminal, dataFolder) ?? reportPath(dataFolder, flags.format)
-    const choice = {
-      organisations: await orgIdsOf(dataFolder, flags.org ?? []),
-      withPeople: flags.people,
-      now: terminal.now(),
-    }
-    const { bytes, verdicts } = await stoppable((signal) =>
-      reportOn(dataFolder, { ...choice, signal }, flags.format, path),
-    )
-    const trusted = Object.entries(verdicts).map(([org, verdict]) => `  ${org}: ${verdict}\n`)
-    return {
-      json: { path, format: flags.format, bytes, verdicts },
-      text: `The report is in ${path} (${size(bytes)}).\n${trusted.join('')}`,
-    }
-  },
+  run:
+    (flags, terminal) =>
+    async ({ dataFolder }) => {
+      const path = outputPath(flags, terminal, dataFolder) ?? reportPath(dataFolder, flags.format)
+      const choice = {
+        organisations: await orgIdsOf(dataFolder, flags.org ?? []),
+        withPeople: flags.people,
+        now: terminal.now(),
+      }
+      const { bytes, verdicts } = await stoppable((signal) =>
+        reportOn(dataFolder, { ...choice, signal }, flags.format, path),
+      )
+      const trusted = Object.entries(verdicts).map(([org, verdict]) => `  ${org}: ${verdict}\n`)
+      return {
+        json: { path, format: flags.format, bytes, verdicts },
+        text: `The report is in ${path} (${size(bytes)}).\n${trusted.join('')}`,
+      }
+    },
 })
 
 /** The ids of the organisations that `--org` names. Any other text is taken as ids. */
@@ -63,7 +65,7 @@ export const docsCommand = dataCommand({
     ...jsonOption,
     out: text('file to write (default: <data>/docs/index.html)'),
   },
-  run: async (flags, terminal, config) => {
+  run: (flags, terminal) => async (config) => {
     const { dataFolder } = config
     const path = outputPath(flags, terminal, dataFolder) ?? join(dataFolder, 'docs', 'index.html')
     const warn = (message: string): void => {

@@ -39,16 +39,19 @@ function nightly(
   return dataCommand({
     examples,
     options: { ...selectionOptions, ...paceOptions, ...reportOptions },
-    run: async (flags, terminal, config) => {
+    run: (flags, terminal) => {
       const maxDurationMs = durationOf(flags.maxDuration, '--max-duration')
-      const selection = selectionOf(flags, config)
-      const organisations = config.organisations(selection.organisations)
-      const job = { ...flags, command, config, maxDurationMs, organisations }
-      const exitCode = await runJob(job, terminal, (context, runs) =>
-        work(context, selection, runs),
-      )
-      await resumeSender(config, configPath(flags.config, terminal.cwd), terminal)
-      return exitCode
+      const selectionIn = selectionOf(flags)
+      return async (config) => {
+        const selection = selectionIn(config)
+        const organisations = config.organisations(selection.organisations)
+        const job = { ...flags, command, config, maxDurationMs, organisations }
+        const exitCode = await runJob(job, terminal, (context, runs) =>
+          work(context, selection, runs),
+        )
+        await resumeSender(config, configPath(flags.config, terminal.cwd), terminal)
+        return exitCode
+      }
     },
   })
 }

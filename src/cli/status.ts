@@ -48,13 +48,15 @@ export const statusCommand = dataCommand({
     '$0 status --json': 'write JSON, for a monitor',
   },
   options: { ...orgOption, ...jsonOption },
-  run: async (flags, { err }, config) => {
-    const warn = (message: string): void => {
-      err(`warning: ${message}\n`)
-    }
-    const report = await reportOf(flags, config, warn)
-    return { json: report, text: statusText(report) }
-  },
+  run:
+    (flags, { err }) =>
+    async (config) => {
+      const warn = (message: string): void => {
+        err(`warning: ${message}\n`)
+      }
+      const report = await reportOf(flags, config, warn)
+      return { json: report, text: statusText(report) }
+    },
 })
 
 type Report = Awaited<ReturnType<typeof reportOf>>

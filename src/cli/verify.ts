@@ -59,17 +59,20 @@ export const verifyCommand = dataCommand({
     ...reportOptions,
     ...sampleOptions,
   },
-  run: async (flags, terminal, config) => {
+  run: (flags, terminal) => {
     const choice = choiceOf(flags)
     const maxDurationMs = durationOf(flags.maxDuration, '--max-duration')
-    const only = organisationsOf(flags, configuredNames(config))
-    const organisations = config.organisations(only)
-    const job = { ...flags, command: 'verify', config, maxDurationMs, organisations }
-    return runJob(job, terminal, async (context) => {
-      const { verification, ...outcome } = await verify(context, { ...choice, organisations: only })
-      if (verification === null) return outcome
-      return { ...outcome, report: verificationOutput(verification) }
-    })
+    return (config) => {
+      const only = organisationsOf(flags, configuredNames(config))
+      const organisations = config.organisations(only)
+      const job = { ...flags, command: 'verify', config, maxDurationMs, organisations }
+      return runJob(job, terminal, async (context) => {
+        const sample = { ...choice, organisations: only }
+        const { verification, ...outcome } = await verify(context, sample)
+        if (verification === null) return outcome
+        return { ...outcome, report: verificationOutput(verification) }
+      })
+    }
   },
 })
 

@@ -1,4 +1,4 @@
-import { mkdir, symlink } from 'node:fs/promises'
+import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { command } from '../support/command.ts'
@@ -65,6 +65,25 @@ describe('an SQL statement', () => {
       }
     },
   )
+})
+
+describe('a wrong option', () => {
+  it.each([
+    [['build', '--as-of', 'x'], '--as-of'],
+    [['sync', '--from', 'x'], '--from'],
+    [['run', '--max-duration', 'x'], '--max-duration'],
+    [['plan', '--only', 'x'], '--only'],
+    [['verify', '--days', '0'], '--days'],
+    [['query', '--analysis', 'x'], "ready-made question 'x'"],
+    [['hooks', 'install', '--events', 'x'], '--events'],
+    [['limits', 'set', 'x', '5'], 'e-mail address'],
+  ])('is reported before a wrong configuration: %j', async (args, option) => {
+    const folder = await temporaryFolder()
+    await writeFile(join(folder, 'agent-warehouse.yaml'), 'rate: fast\n', { mode: 0o600 })
+    const { code, err } = await command(args, {}, folder)
+    expect(err).toContain(option)
+    expect(code).toBe(2)
+  })
 })
 
 describe('an unknown command', () => {

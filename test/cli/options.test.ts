@@ -34,14 +34,13 @@ describe('the selection of resources', () => {
         .parserConfiguration({ 'duplicate-arguments-array': true })
         .options(selectionOptions)
         .parseSync(),
-      {
-        hosts: () => [
-          { name: 'acme', appUrl: null },
-          { name: 'beta', appUrl: null },
-          { name: 'one, two', appUrl: 'https://app.example.com' },
-        ],
-      },
-    )
+    )({
+      hosts: () => [
+        { name: 'acme', appUrl: null },
+        { name: 'beta', appUrl: null },
+        { name: 'one, two', appUrl: 'https://app.example.com' },
+      ],
+    })
 
   it('is every resource by default', () => {
     expect(parse()).toEqual({

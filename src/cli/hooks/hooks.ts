@@ -137,24 +137,26 @@ const installCommand = dataCommand({
       `events, separated by commas: ${HOOK_EVENTS.join(', ')}`,
     ),
   },
-  run: async (flags, terminal, config) => {
-    const place = await settingsPlace(flags, terminal, config.dataFolder)
-    const { file, line } = place
+  run: (flags, terminal) => {
     const events = listOf(flags.events, '--events', 'event', HOOK_EVENTS).filter(isHookEvent)
-    const { text, changes, created } = edited(file, (before) => install(before, events, line))
-    const change = await apply(file, text, flags.dryRun, terminal.now)
-    if (change.isWritten) {
-      await noteCreated(hookFolders(config.dataFolder), file.path, created)
-      keepOutOfGit(config.dataFolder)
+    return async (config) => {
+      const place = await settingsPlace(flags, terminal, config.dataFolder)
+      const { file, line } = place
+      const { text, changes, created } = edited(file, (before) => install(before, events, line))
+      const change = await apply(file, text, flags.dryRun, terminal.now)
+      if (change.isWritten) {
+        await noteCreated(hookFolders(config.dataFolder), file.path, created)
+        keepOutOfGit(config.dataFolder)
+      }
+      return outputOf(place, change, { command: line, events: changes }, [
+        `command   ${line}`,
+        ...Object.entries(changes).map(([event, what]) => `${event.padEnd(14)}${what}`),
+        ...missingVariables(config.hooks, terminal.environment).map(({ variable, channel }) => {
+          const where = `channel '${channel}' needs it where the agent runs`
+          return `warning   ${variable} is not set here; ${where}`
+        }),
+      ])
     }
-    return outputOf(place, change, { command: line, events: changes }, [
-      `command   ${line}`,
-      ...Object.entries(changes).map(([event, what]) => `${event.padEnd(14)}${what}`),
-      ...missingVariables(config.hooks, terminal.environment).map(({ variable, channel }) => {
-        const where = `channel '${channel}' needs it where the agent runs`
-        return `warning   ${variable} is not set here; ${where}`
-      }),
-    ])
   },
 })
 
@@ -164,18 +166,20 @@ const uninstallCommand = dataCommand({
     '$0 hooks uninstall --project --dry-run': 'show what would change for the project',
   },
   options,
-  run: async (flags, terminal, { dataFolder }) => {
-    const place = await settingsPlace(flags, terminal, dataFolder)
-    const { file } = place
-    const folders = hookFolders(dataFolder)
-    const created = (await readInstalled(folders))[file.path]?.created ?? null
-    const { text, removed } = edited(file, (before) => uninstall(before, created))
-    const change = await apply(file, text, flags.dryRun, terminal.now)
-    if (change.isWritten && created !== null) await noteCreated(folders, file.path, null)
-    const none = ['nothing is registered there']
-    const lines = removed.map((event) => `${event.padEnd(14)}removed`)
-    return outputOf(place, change, { removed }, removed.length === 0 ? none : lines)
-  },
+  run:
+    (flags, terminal) =>
+    async ({ dataFolder }) => {
+      const place = await settingsPlace(flags, terminal, dataFolder)
+      const { file } = place
+      const folders = hookFolders(dataFolder)
+      const created = (await readInstalled(folders))[file.path]?.created ?? null
+      const { text, removed } = edited(file, (before) => uninstall(before, created))
+      const change = await apply(file, text, flags.dryRun, terminal.now)
+      if (change.isWritten && created !== null) await noteCreated(folders, file.path, null)
+      const none = ['nothing is registered there']
+      const lines = removed.map((event) => `${event.padEnd(14)}removed`)
+      return outputOf(place, change, { removed }, removed.length === 0 ? none : lines)
+    },
 })
 
 /** Writes the settings, unless they are unchanged. `diff`: what would change; empty if it is written. */
@@ -213,7 +217,7 @@ const statusCommand = dataCommand({
     '$0 hooks status --project --json': 'show the same for this project, as JSON',
   },
   options: settingsOptions,
-  run: async (flags, terminal, config) => {
+  run: (flags, terminal) => async (config) => {
     const { file, why } = await settingsPlace(flags, terminal, config.dataFolder)
     const folders = hookFolders(config.dataFolder)
     const events = await eventsStatus(folders, edited(file, registeredIn))

@@ -96,22 +96,25 @@ export const hooksTestCommand = dataCommand({
     ...jsonOption,
     channel: argument('name of a configured channel'),
   },
-  run: async ({ channel: name, json }, terminal, config) => {
-    const channel = channelOf(config, name, terminal)
-    const attempt = await delivering(terminal, (delivery) => {
-      const item = sample(name, config.hooks, delivery.world.now(), terminal.cwd)
-      return deliver(channel, item, delivery)
-    })
-    const { type } = channel
-    const reason = attempt.kind === 'delivered' ? null : attempt.reason
-    const delivered = reason === null
-    if (!delivered && !json) throw new AppError(`'${name}' (${type}) was not delivered: ${reason}`)
-    return {
-      json: { channel: name, type, delivered, reason },
-      text: `delivered to '${name}' (${type})\n`,
-      exitCode: delivered ? ExitCode.complete : ExitCode.unexpected,
-    }
-  },
+  run:
+    ({ channel: name, json }, terminal) =>
+    async (config) => {
+      const channel = channelOf(config, name, terminal)
+      const attempt = await delivering(terminal, (delivery) => {
+        const item = sample(name, config.hooks, delivery.world.now(), terminal.cwd)
+        return deliver(channel, item, delivery)
+      })
+      const { type } = channel
+      const reason = attempt.kind === 'delivered' ? null : attempt.reason
+      const delivered = reason === null
+      if (!delivered && !json)
+        throw new AppError(`'${name}' (${type}) was not delivered: ${reason}`)
+      return {
+        json: { channel: name, type, delivered, reason },
+        text: `delivered to '${name}' (${type})\n`,
+        exitCode: delivered ? ExitCode.complete : ExitCode.unexpected,
+      }
+    },
 })
 
 function channelOf(config: Config, name: string, terminal: Terminal): Channel {
