@@ -3,7 +3,7 @@ import { isEntityResource, ITEMS, RESOURCES, type EntityResource } from '../lake
 import type { Config } from '../config/config.ts'
 import { refuseUnknown } from '../config/organisations.ts'
 import { UsageError } from '../lib/errors.ts'
-import { splitNames } from '../lib/text.ts'
+import { splitNames, suggestion } from '../lib/text.ts'
 import type { SyncSelection } from '../pipeline/sync.ts'
 import { flag, number, text, textOr, texts, type Flags } from './command.ts'
 
@@ -142,11 +142,10 @@ export function listOf(
   known: readonly string[],
 ): string[] {
   const names = [...new Set(text.split(',').map((name) => name.trim()))].filter(Boolean)
-  const hint = `Known: ${known.join(', ')}.`
-  if (names.length === 0) throw new UsageError(`${what}: no ${noun} is named`, { hint })
   const unknown = names.find((name) => !known.includes(name))
-  if (unknown === undefined) return names
-  throw new UsageError(`${what}: there is no ${noun} '${unknown}'`, { hint })
+  if (names.length > 0 && unknown === undefined) return names
+  const problem = unknown === undefined ? `no ${noun} is named` : `there is no ${noun} '${unknown}'`
+  throw new UsageError(`${what}: ${problem}`, { hint: suggestion(unknown ?? '', known) })
 }
 
 const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 }

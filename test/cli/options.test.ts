@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import yargs from 'yargs'
 import { momentOf, organisationsOf, selectionOf, selectionOptions } from '../../src/cli/options.ts'
+import { ITEMS } from '../../src/lake/resources.ts'
 import { linesOf, stage } from './platform-stage.ts'
 import { helpOf, registered } from './registry.ts'
 
@@ -100,6 +101,14 @@ describe('the selection of resources', () => {
     ],
   ])('%j is refused', (argv, message) => {
     expect(() => parse(...argv)).toThrow(message)
+  })
+
+  it('names the resource that is meant, or all', () => {
+    const hint = (name: string): unknown => expect.objectContaining({ hint: name })
+    expect(() => parse('--only', 'token,users')).toThrow(hint("Did you mean 'tokens'?"))
+    expect(() => parse('--only', ' , ')).toThrow(
+      hint(`Known: ${Object.keys(ITEMS).sort().join(', ')}.`),
+    )
   })
 })
 

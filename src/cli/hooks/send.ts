@@ -8,6 +8,7 @@ import { hookFolders, logError } from '../../hooks/record.ts'
 import { notificationOf } from '../../hooks/queue.ts'
 import { send } from '../../hooks/sender.ts'
 import { deliveryStatus } from '../../hooks/status.ts'
+import { suggestion } from '../../lib/text.ts'
 import type { World } from '../../lib/world.ts'
 import {
   argument,
@@ -120,9 +121,9 @@ export const hooksTestCommand = dataCommand({
 function channelOf(config: Config, name: string, terminal: Terminal): Channel {
   const channel = channelNamed(config.hooks, name)
   if (channel === undefined) {
-    const known = Object.keys(config.hooks.channels).join(', ') || 'none'
+    const meant = suggestion(name, Object.keys(config.hooks.channels))
     throw new UsageError(`there is no channel '${name}'`, {
-      hint: `Channels are configured under hooks.channels. Known: ${known}.`,
+      hint: `${meant} Channels are configured under hooks.channels.`,
     })
   }
   const [variable] = missingIn(channel, terminal.environment)
