@@ -5,7 +5,7 @@ const sync = async () => (await import('./run.ts')).syncCommand
 const plan = async () => (await import('./plan.ts')).planCommand
 const build = async () => (await import('./build.ts')).buildCommand
 const rebuild = async () => (await import('./build.ts')).rebuildCommand
-const doctor = async () => (await import('./status.ts')).doctorCommand
+const doctor = async () => (await import('./doctor.ts')).doctorCommand
 const status = async () => (await import('./status.ts')).statusCommand
 const query = async () => (await import('./query.ts')).queryCommand
 const tables = async () => (await import('./query.ts')).tablesCommand

@@ -1,7 +1,5 @@
 import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
-import { examine } from '../doctor/examine.ts'
-import { exitCodeOf, type Finding } from '../doctor/finding.ts'
 import { ledgerOnceOpened } from '../extract/open-ledger.ts'
 import { ended, readRunRecords } from '../observe/run-record.ts'
 import {
@@ -13,27 +11,15 @@ import {
   type ResourceStatus,
   type Status,
 } from '../serve/status.ts'
-import { verifySeeds } from '../pipeline/seeds.ts'
 import { readSourceFreshness } from '../serve/warehouse.ts'
 import { warehousePath } from '../lake/layout.ts'
 import { readOrganisations } from '../lake/organisations.ts'
 import type { LeaseStatus } from '../lib/lock.ts'
-import type { RunEvent } from '../lib/events.ts'
 import { addDays, ageText, dayOf } from '../lib/days.ts'
-import { grouped } from '../lib/grouped.ts'
-import { size, quotedNames, counted, longest, oneLine } from '../lib/text.ts'
-import { addressing, firstLines, toSecond } from '../observe/words.ts'
-import {
-  configured,
-  dataCommand,
-  dataOptions,
-  defineCommand,
-  flag,
-  jsonOption,
-  type Flags,
-} from './command.ts'
-import { configuredNames, organisationsOf, orgOption } from './options.ts'
-import { createWorld, showingWarnings } from './world.ts'
+import { size, quotedNames, counted, oneLine } from '../lib/text.ts'
+import { firstLines, toSecond } from '../observe/words.ts'
+import { dataCommand, jsonOption, type Flags } from './command.ts'
+import { organisationsOf, orgOption } from './options.ts'
 
 const LISTED_RUNS = 5
 const LISTED_GAPS = 20
@@ -288,53 +274,4 @@ function noteLines({ resource, suspects, window }: ResourceStatus): string[] {
 function gapLine(resource: string, gap: Gap): string {
   const days = gap.first === gap.last ? gap.first : `${gap.first} to ${gap.last} (${gap.days} days)`
   return `  gap: ${resource} ${days} ${gap.status}${gap.error === null ? '' : `: ${oneLine(gap.error)}`}`
-}
-
-export const doctorCommand = defineCommand({
-  examples: {
-    '$0 doctor': 'check before the first run, or after a failed night',
-    '$0 doctor --all --json': 'verify every file of the lake and write JSON, for a monitor',
-  },
-  options: {
-    ...dataOptions,
-    ...orgOption,
-    ...jsonOption,
-    all: flag('also read and verify every file of the lake'),
-  },
-  run: async (flags, terminal) => {
-    const showWarning = showingWarnings(terminal)
-    const emit = (event: RunEvent): void => {
-      if (event.type === 'organisation.addressed') terminal.err(`${addressing(event)}\n`)
-      else showWarning(event)
-    }
-    const { world, close } = createWorld(emit, terminal)
-    const findings = await examine({
-      loadConfig: () => configured(flags, terminal),
-      verifySeeds,
-      organisations: (config) => organisationsOf(flags, configuredNames(config)),
-      world,
-      nodeVersion: process.versions.node,
-      isThorough: flags.all,
-    }).finally(close)
-    return {
-      json: findings.map(({ exitCode, ...finding }) => ({ ...finding, exit_code: exitCode })),
-      text: findingsText(findings),
-      exitCode: exitCodeOf(findings),
-    }
-  },
-})
-
-function findingsText(findings: readonly Finding[]): string {
-  const width = longest(findings.map(({ check }) => check))
-  const fine = grouped(findings, ({ check, state }) => (state === 'ok' ? check : null))
-  const shown = findings.flatMap((finding) => {
-    const alike = fine.get(finding.check) ?? []
-    if (finding.state !== 'ok' || alike.length <= IN_FULL) return finding
-    return finding === alike[0] ? { ...finding, message: `${alike.length} organisations` } : []
-  })
-  const lines = shown.map(({ check, state, message, hint }) => {
-    const line = `${state.padEnd(8)} ${check.padEnd(width)}  ${message}${hint === null ? '' : `. ${hint}`}`
-    return `${line.replaceAll(/\s*\n\s*/g, ' ')}\n`
-  })
-  return lines.join('')
 }

@@ -29,6 +29,8 @@ interface Examination {
   readonly organisations?: (config: Config) => readonly string[] | undefined
   /** @throws UsageError for a file of the user on which a night would fail. */
   readonly verifySeeds: (config: Config, warn: Warn) => Promise<void>
+  /** @throws UsageError if there is no Spark. */
+  readonly sparkVersion: (settings: Config['spark']) => Promise<string>
   readonly world: World
   /** For example `20.19.0`. */
   readonly nodeVersion: string
@@ -66,6 +68,7 @@ export async function examine(examination: Examination): Promise<Finding[]> {
     ['redaction', () => checkKey(dataFolder)],
     ['permissions', () => checkPermissions(dataFolder, umask)],
     ['seeds', () => checkSeeds(config, examination.verifySeeds)],
+    ['engine', () => checkEngine(config, examination.sparkVersion)],
     ['files', () => checkLake(dataFolder, isThorough)],
     ['warehouse', () => checkWarehouse(dataFolder)],
     ['rollback', () => checkEarlier(dataFolder)],
@@ -121,6 +124,14 @@ function named(finding: Finding, name: string): Finding {
   const { message } = finding
   const quoted = `'${name}'`
   return message.includes(quoted) ? finding : { ...finding, message: `${quoted}: ${message}` }
+}
+
+/** Whether there is the engine that a night builds with; DuckDB is part of the package. */
+async function checkEngine(
+  { engine, spark }: Config,
+  versionOf: Examination['sparkVersion'],
+): Promise<Finding[]> {
+  return engine === 'spark' ? [ok('engine', `Spark ${await versionOf(spark)}`)] : []
 }
 
 /** Whether a night can read the user's files; no finding without files. */

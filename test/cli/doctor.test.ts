@@ -100,6 +100,17 @@ describe('doctor', () => {
     expect(code).toBe(0)
   })
 
+  it('says that the engine of the configuration is missing, and exits with 2', async () => {
+    const { data, environment } = await stage()
+    const config = join(data, 'engine.yaml')
+    await writeFile(config, 'engine: spark\nspark:\n  home: /no/spark\n', { mode: 0o600 })
+    const { code, out } = await command(['doctor', '--config', config], environment)
+    expect(out).toMatch(
+      /^wrong +engine +--engine spark: there is no Spark in \/no\/spark: .*Install it/m,
+    )
+    expect(code).toBe(2)
+  })
+
   it('says how to set a missing key, and exits with code 2', async () => {
     const { data } = await stage()
     const nothing = { AGENT_WAREHOUSE_DATA: join(data, 'new') }

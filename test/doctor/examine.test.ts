@@ -6,6 +6,7 @@ import { examine } from '../../src/doctor/examine.ts'
 import { exitCodeOf, type Finding } from '../../src/doctor/finding.ts'
 import { writeRecords } from '../../src/lake/published.ts'
 import { lock } from '../../src/lib/lock.ts'
+import { sparkVersion } from '../../src/model/engines/spark.ts'
 import { verifySeeds } from '../../src/pipeline/seeds.ts'
 import { rememberOrganisation } from '../../src/lake/organisations.ts'
 import type { Day } from '../../src/lib/days.ts'
@@ -71,6 +72,7 @@ async function examined(setup: Setup = {}): Promise<Finding[]> {
   return examine({
     loadConfig: () => loadConfig({}, environment, data),
     verifySeeds,
+    sparkVersion,
     world: setup.world ?? testWorld(setup.now ?? NOW),
     nodeVersion: setup.nodeVersion ?? '20.19.0',
     isThorough: setup.isThorough ?? false,
