@@ -1,10 +1,11 @@
-import { appendFileSync, mkdirSync } from 'node:fs'
+import { appendFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import { isDay, MS_PER_DAY, startOf, type Day } from '../lib/days.ts'
+import { confirmLease } from '../lib/fence.ts'
 import {
-  confirmLease,
   fromPathSegment,
+  makeFolder,
   namesEnding,
   pathSegment,
   readIfThere,
@@ -215,7 +216,7 @@ export class LedgerFile {
     const lines = this.#pending
     this.#pending = []
     const { path } = this.#journal
-    mkdirSync(dirname(path), { recursive: true })
+    makeFolder(dirname(path))
     const opening = this.#opening
     confirmLease(path)
     this.#opening = '\n' // until the append completes: a full disk may cut it off

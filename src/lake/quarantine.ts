@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs'
 import { copyFile, cp, mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import { AppError, messageOf } from '../lib/errors.ts'
+import { confirmLease } from '../lib/fence.ts'
 import {
   codeOf,
   commitFile,
-  confirmLease,
   isMissing,
   removeFile,
   syncFile,

@@ -4,6 +4,7 @@ import {
   constants,
   existsSync,
   fsync,
+  fsyncSync,
   lstatSync,
   mkdirSync,
   openSync,
@@ -24,11 +25,12 @@ import {
   unlink,
   writeFile,
 } from 'node:fs/promises'
-import { basename, dirname, join, sep } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { crc32 } from 'node:zlib'
 import { UsageError } from './errors.ts'
+import { confirmLease } from './fence.ts'
 
 /** DuckDB prefixes `tmp_` to the name of a file that it overwrites. */
 const TEMPORARY = /^(?:tmp_)?\.[0-9a-f]{8}-(?<name>.+)\.part(?:\.wal)?$/
@@ -121,8 +123,8 @@ export async function makeWritable(path: string): Promise<void> {
 }
 
 /**
- * Makes a folder and those above it, one by one: the recursion of Node may never end where the
- * system refuses (under /proc), and says ENOENT if the disk is read-only.
+ * Makes a folder and those above it durably, one by one: the recursion of Node may never end where
+ * the system refuses (under /proc), and says ENOENT if the disk is read-only.
  */
 export function makeFolder(path: string): void {
   if (isFolder(path)) return
@@ -132,6 +134,21 @@ export function makeFolder(path: string): void {
   } catch (error) {
     if (isFolder(path)) return // another process made it meanwhile
     throw brokenLink(path, error) ?? error
+  }
+  syncName(path)
+}
+
+/** Makes the name of a new folder durable, as far as this user may open the folder above it. */
+function syncName(path: string): void {
+  try {
+    const folder = openSync(dirname(path), SYNCABLE)
+    try {
+      fsyncSync(folder)
+    } finally {
+      closeSync(folder)
+    }
+  } catch {
+    // what is synced in the folder later reports a fault of the disk
   }
 }
 
@@ -371,25 +388,4 @@ export function fromPathSegment(segment: string): string | undefined {
   } catch {
     return undefined // a `%` without two digits
   }
-}
-
-/** The leases that this process holds, by folder: functions that throw when the lease was lost. */
-const leases = new Map<string, () => void>()
-
-/** From now on every commit in the folder confirms the lease first. Returns the function that ends this. */
-export function fence(folder: string, confirm: () => void): () => void {
-  leases.set(folder, confirm)
-  return () => {
-    if (leases.get(folder) === confirm) leases.delete(folder)
-  }
-}
-
-/**
- * Call this before a file becomes visible in a folder under a lease: a process that was
- * suspended may wake up after another one took over its lease.
- *
- * @throws LockedError when the lease was lost.
- */
-export function confirmLease(path: string): void {
-  for (const [folder, confirm] of leases) if (path.startsWith(folder + sep)) confirm()
 }

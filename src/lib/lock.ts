@@ -5,9 +5,9 @@ import { dirname, join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { z } from 'zod'
 import { LockedError, messageOf } from './errors.ts'
+import { fence } from './fence.ts'
 import {
   createWhole,
-  fence,
   isMissing,
   removeFile,
   removeTemporariesOf,

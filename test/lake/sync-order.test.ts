@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
+import { z } from 'zod'
 import { packageRoot } from '../../src/lib/package.ts'
 import { temporaryFolder } from '../support/helpers.ts'
 
@@ -14,7 +15,7 @@ const JOURNAL = 'state/ledger/o.ndjson'
  * What a script does on the disk, in order. It is a process of its own, because modules hold the
  * function that syncs from their beginning; `folder` and `load` are given.
  */
-async function orderOf(script: string): Promise<unknown> {
+async function orderOf(script: string): Promise<string[]> {
   const recorder = pathToFileURL(join(packageRoot, 'test', 'support', 'disk-order.mjs')).href
   const dist = pathToFileURL(join(packageRoot, 'dist')).href
   const whole = `
@@ -25,7 +26,7 @@ async function orderOf(script: string): Promise<unknown> {
     console.log(JSON.stringify(recorded(folder)))`
   const node = ['--input-type=module', '-e', whole]
   const { stdout } = await run(process.execPath, node, { cwd: packageRoot })
-  return JSON.parse(stdout)
+  return z.array(z.string()).parse(JSON.parse(stdout))
 }
 
 it.each([
@@ -49,6 +50,15 @@ it.each([
   },
 )
 
+it('law 3: the folder above a new one is synced, so that a power cut does not take both', async () => {
+  const order = await orderOf(`
+    const { writeAtomic } = await load('/lib/files.js')
+    await writeAtomic(folder + '/a/b/file', 'text')
+    await writeAtomic(folder + '/a/b/other', 'text')`)
+  const written = (name: string) => [`sync a/b/${name}`, `rename a/b/${name}`, 'sync a/b']
+  expect(order).toEqual(['sync a', ...written('file'), ...written('other')])
+})
+
 it('law 3: a raw day is synced before it gets its name, and its folder afterwards', async () => {
   const folder = 'lake/raw/tokens/org=o/date=2026-03-09'
   const order = await orderOf(`
@@ -60,10 +70,15 @@ it('law 3: a raw day is synced before it gets its name, and its folder afterward
     const origin = { page: 1, fetchedAt: at, request: '/', requestId: null, runId: 'run' }
     const content = contentOf([{ item: '{"n":1}', ordinal: 0, origin }], origin)
     await landVersions(to, 'tokens', [{ day: '2026-03-09', content }])`)
+  // where the folders were made before any file was synced
+  expect(order.splice(0, 3)).toEqual(
+    ['lake', 'lake/raw', 'lake/raw/tokens'].map((each) => `sync ${each}`),
+  )
   expect(order).toEqual([
     expect.stringMatching(`^sync ${folder}/.+\\.parquet$`),
     expect.stringMatching(`^rename ${folder}/.+\\.parquet$`),
     `sync ${folder}`,
+    'sync lake/raw/tokens/org=o',
   ])
 })
 
@@ -72,7 +87,7 @@ it('law 3: what the ledger records is synced before it counts as recorded', asyn
     const { LedgerFile } = await load('/lake/ledger.js')
     const ledger = await LedgerFile.open(folder, 'o', console.error)
     await ledger.forget([{ resource: 'users', day: '2026-03-09', file: null }])`)
-  expect(order).toEqual([`append ${JOURNAL}`, `sync ${JOURNAL}`])
+  expect(order).toEqual(['sync state', `append ${JOURNAL}`, `sync ${JOURNAL}`])
 })
 
 it('law 3: lines that share a write are synced before any of them counts as recorded', async () => {
@@ -88,5 +103,6 @@ it('law 3: lines that share a write are synced before any of them counts as reco
     for (const end of await Promise.all([record('2026-03-02'), record('2026-03-03')]))
       if (!end.startsWith('sync ')) throw new Error('recorded before that: ' + end)
     await first`)
-  expect(order).toEqual(['append', 'sync', 'append', 'sync'].map((each) => `${each} ${JOURNAL}`))
+  const lines = ['append', 'sync', 'append', 'sync'].map((each) => `${each} ${JOURNAL}`)
+  expect(order).toEqual(['sync state', ...lines])
 })

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 /** A file keeps its number when it is renamed. */
 const events = []
 
-const { fsync, renameSync, appendFileSync } = fs
+const { fsync, fsyncSync, renameSync, appendFileSync } = fs
 
 fs.fsync = (file, done) => {
   const { ino } = fs.fstatSync(file)
@@ -18,6 +18,10 @@ fs.fsync = (file, done) => {
     events.push(['sync', ino])
     done(error)
   })
+}
+fs.fsyncSync = (file) => {
+  fsyncSync(file)
+  events.push(['sync', fs.fstatSync(file).ino])
 }
 fs.renameSync = (from, to) => {
   renameSync(from, to)

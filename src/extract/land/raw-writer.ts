@@ -5,7 +5,14 @@ import { ConnectionPool } from '../../lib/connection-pool.ts'
 import type { Day } from '../../lib/days.ts'
 import { listLiteral, literal, Database } from '../../lib/duckdb.ts'
 import { AppError } from '../../lib/errors.ts'
-import { temporaryPath, putInPlace, removeFile, syncedSums } from '../../lib/files.ts'
+import {
+  makeFolder,
+  putInPlace,
+  removeFile,
+  syncedSums,
+  syncFolder,
+  temporaryPath,
+} from '../../lib/files.ts'
 import { packed } from '../../lib/grouped.ts'
 import { processLimits } from '../../lib/machine.ts'
 import { statement, fill } from '../../lib/package.ts'
@@ -235,8 +242,10 @@ async function writeBatch(
   const others: DayRows[] = []
   const [first] = batch
   if (first === undefined) return []
+  const folder = dirname(dirname(first.path))
   const shared = temporaryPath(bufferPath(to, resource, first.day, 'lines'))
   try {
+    makeFolder(folder)
     for (const version of batch) {
       const { day, content, path } = version
       mkdirSync(dirname(path), { recursive: true })
@@ -247,7 +256,9 @@ async function writeBatch(
     }
     if (others.length > 0) lines.push(writeLines(shared, others))
     await to.database.use((database) => copyDays(database, to.orgId, resource, files, lines))
-    return await allOrThrow(files.map(putDay))
+    const written = await allOrThrow(files.map(putDay))
+    await syncFolder(folder) // a folder of a day may be new; once for all, because it takes time
+    return written
   } catch (error) {
     for (const { temporary } of files) await removeFile(temporary)
     throw error

@@ -2,8 +2,8 @@ import { mkdir, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { z } from 'zod'
 import { AppError, messageOf, UsageError } from '../../lib/errors.ts'
+import { confirmLease } from '../../lib/fence.ts'
 import {
-  confirmLease,
   makeFolder,
   nameOfTemporary,
   readJson,
