@@ -1,6 +1,7 @@
 -- The 12 most used tools and the 12 most used MCP servers of each length of period.
 -- Calls below zero leave no whole to have a share of. What stands for calls
--- without a name, such as `(unparsed)`, is not counted as a name.
+-- without a name, such as `(unparsed)`, is not counted as a name, and neither is
+-- a name without a call.
 with
     used as (
         select 'tool' as kind, org_id, activity_date, tool_name as name, invocations
@@ -33,6 +34,7 @@ with
         cross join ranges
         where activity_date > last_day - days
         group by 1, 2, 3, 4
+        having sum(invocations) <> 0
     ),
 
     ranked as (
@@ -43,7 +45,7 @@ with
             count_if(name not like '(%') over (partition by kind, org_id, days) as names,
             row_number() over (
                 partition by kind, org_id, days
-                order by invocations desc nulls last, name
+                order by invocations desc, name
             ) as place
         from totals
     )

@@ -64,7 +64,7 @@ export const tools = defineChart({
   metrics: ['tool_calls'],
   how: 'Tool names are cleaned. Calls whose name cannot be read are combined as “(unparsed)”. Shares are of all calls.',
   columns: { name: 'Tool', invocations: 'Calls', share: 'Share of calls' },
-  empty: 'No tool was called',
+  empty: 'No call of a tool is known',
   rows: (view) => ofKind(view, 'tool'),
   finding: (rows) => mostUsed(rows, 'tool'),
 })
@@ -75,7 +75,7 @@ export const servers = defineChart({
   metrics: ['mcp_calls'],
   how: 'Each server is shown under its most used spelling.',
   columns: { name: 'MCP server', invocations: 'Calls', share: 'Share of calls' },
-  empty: 'No MCP server was used',
+  empty: 'No call of an MCP server is known',
   rows: (view) => ofKind(view, 'server'),
   finding: (rows) => mostUsed(rows, 'MCP server'),
 })

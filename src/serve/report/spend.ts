@@ -30,7 +30,7 @@ export const monthSpend = defineChart({
   id: 'month-spend',
   about: 'Credits from the first of the month to each day: this month and the two before it',
   metrics: ['credits'],
-  how: 'Added up day by day from the first of each month. In the title, two months are compared on the days whose credits are known in both.',
+  how: 'Added up day by day from the first of each month. In the title, two months are compared on the days whose credits are known in both, and the credits of each person with a limit are expected to continue as on the known days.',
   columns: { month: 'Month', day_of_month: 'Day', billable_tokens: 'Credits since the 1st' },
   empty: 'No credits are known',
   rows: ({ organisation }) => organisation.month_days,
@@ -60,15 +60,18 @@ export const modelSpend = defineChart({
   empty: 'No whole week with credits of models is known yet',
   rows: (view) => inRange(view, view.organisation.model_weeks, ({ week }) => week),
   finding: (rows) => {
+    if (rows.every((row) => row.billable_tokens === null))
+      return 'The credits of models are not known'
     const all = sum(rows.map((row) => row.billable_tokens))
+    if (all === 0) return 'No credits were spent'
+    const weeks = counted(new Set(rows.map(({ week }) => week)).size, 'whole week')
     const [top] = byName(rows.map((row) => [row.model, row.billable_tokens])).filter(
       ([model]) => !isResidual(model),
     )
-    if (top === undefined || all === 0) return 'No credits were spent'
+    if (top === undefined) return `${amount(all)} credits are attributed to no model in ${weeks}`
     const isWhole = rows.every((row) => (row.billable_tokens ?? 0) >= 0)
     const share = isWhole ? shareOf(top[1], all) : null
-    const weeks = new Set(rows.map(({ week }) => week)).size
-    return `${nameText(top[0])} took ${creditsText(share, top[1])} in ${counted(weeks, 'whole week')}`
+    return `${nameText(top[0])} took ${creditsText(share, top[1])} in ${weeks}`
   },
 })
 
@@ -187,13 +190,13 @@ export const efficiency = defineChart({
   },
 })
 
-/** `; 2 people have passed a limit, and 1 will` */
+/** `; 2 people have passed a limit, and at this rate 1 more will` */
 function limitsText({ users_past: past, users_over: over }: Row<'limits'>): string {
   const people = (count: number) => counted(count, 'person', 'people')
   const later = over - past
-  if (past <= 0) return over === 0 ? '' : `; ${people(over)} will pass a limit`
+  if (past <= 0) return over === 0 ? '' : `; at this rate ${people(over)} will pass a limit`
   const now = `; ${people(past)} ${past === 1 ? 'has' : 'have'} passed a limit`
-  return later <= 0 ? now : `${now}, and ${amount(later)} will`
+  return later <= 0 ? now : `${now}, and at this rate ${amount(later)} more will`
 }
 
 /** `40% of the credits`, or without a share `1.2M credits`. */

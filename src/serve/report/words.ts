@@ -47,9 +47,9 @@ export function percent(share: number | null | undefined): string {
   return `${size < 1 || Math.abs(size - 100) < 1 ? FINE.format(value) : WHOLE.format(value)}%`
 }
 
-/** `up 12%`, `down 3%`, `unchanged`; null without a comparison. */
+/** `up 12%`, `down 3%`, `unchanged`; null where there is nothing to be a share of. */
 export function change(now: number | null, before: number | null | undefined): string | null {
-  if (now === null || before === null || before === undefined || before === 0) return null
+  if (now === null || before === null || before === undefined || before <= 0) return null
   const share = now / before - 1
   // sums of doubles depend on their order
   if (Math.abs(share) < 1e-9) return 'unchanged'

@@ -97,13 +97,13 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
     'March 2026 stands at 210 credits, up 10% on the same 28 days of February 2026',
   ],
   [
-    'a limit that people will pass stands in the title',
+    'a limit that people will pass if they go on like this stands in the title',
     spend.monthSpend,
     {
       month_days: month('2026-03', [110]),
       limits: [{ month: '2026-03', users_past: 0, users_over: 1 }],
     },
-    'March 2026 stands at 110 credits; 1 person will pass a limit',
+    'March 2026 stands at 110 credits; at this rate 1 person will pass a limit',
   ],
   [
     'a forecast has its band and its share of the limits',
@@ -368,7 +368,12 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
     { allowed_people: Array.from({ length: 100 }, (_, at) => person(at)) },
     'At least 100 active people are not on a list of allowed addresses',
   ],
-  ['an empty chart says what is not known', practice.servers, {}, 'No MCP server was used'],
+  [
+    'an empty chart says what is not known',
+    practice.servers,
+    {},
+    'No call of an MCP server is known',
+  ],
   [
     'a served name cannot turn the direction of the title',
     practice.servers,

@@ -133,7 +133,7 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
     'people who have passed a limit are distinguished from those who will',
     spend.monthSpend,
     { ...month, limits: [{ month: '2026-03', users_past: 4, users_over: 5 }] },
-    'March 2026 stands at 110 credits; 4 people have passed a limit, and 1 will',
+    'March 2026 stands at 110 credits; 4 people have passed a limit, and at this rate 1 more will',
   ],
 ])('%s', (_, chart, rows, title) => {
   expect(chart.read(view(rows)).finding).toBe(title)

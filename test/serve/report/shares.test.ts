@@ -121,6 +121,16 @@ describe('numbers that contradict each other have no share of a whole', () => {
   })
 })
 
+it('a tool without a known call is none of the used tools', async () => {
+  const rows = await rowsOf(
+    'tools',
+    'fct_tool_day',
+    'activity_date, tool_name, invocations',
+    `(date '2026-01-05', 'Read', 9), (date '2026-01-05', 'Edit', 0), (date '2026-01-05', 'Grep', null)`,
+  )
+  expect(rows.map((row) => [row[3], Number(row.at(-1))])).toEqual([['Read', 1]])
+})
+
 it('what stands for calls without a tool is not counted as a tool', async () => {
   const rows = await rowsOf(
     'tools',

@@ -19,6 +19,8 @@ const joined = {
 
 const tool = { kind: 'tool' as const, days: 28, invocations: 50, share: 0.5, names: 1 }
 
+const models = { week: '2026-03-23', place: 1 }
+
 const output = {
   ...{ week: '2026-03-23', billable_tokens: 1, files: 1 },
   ...{ git_commits: null, git_prs_created: null },
@@ -134,6 +136,24 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
       ],
     },
     'Commits and files per million credits are not known for the last whole week',
+  ],
+  [
+    'credits of models that are not known are not none',
+    spend.modelSpend,
+    { model_weeks: [{ ...models, model: 'm', billable_tokens: null }] },
+    'The credits of models are not known',
+  ],
+  [
+    'credits that no model accounts for are credits',
+    spend.modelSpend,
+    { model_weeks: [{ ...models, model: '(unattributed)', billable_tokens: 500 }] },
+    '500 credits are attributed to no model in 1 whole week',
+  ],
+  [
+    'people who began in a week that is not over are not denied',
+    adoption.retention,
+    {},
+    'No whole week of a cohort of five or more is known yet',
   ],
   [
     'a cohort without a complete fourth week is not denied',

@@ -15,6 +15,10 @@ it('long names that begin alike can be told apart', () => {
   expect(nameText('atlas-3', 1)).toBe('…')
 })
 
+it.each([-100, 0])('nothing has a change in percent from %i', (before) => {
+  expect(change(50, before)).toBeNull()
+})
+
 it('a letter outside the basic plane is not cut in two', () => {
   expect(nameText('🙂🙂🙂🙂', 3)).toBe('🙂…🙂')
 })
