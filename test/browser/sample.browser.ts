@@ -75,16 +75,64 @@ it('a link to a view that the report does not have says so, until another view i
   const { page, complaints } = await open(browser, path, { hash })
   const note = page.locator('.lost')
   expect(await note.textContent()).toBe(
-    'This report has no organisation <img>, no period 7, no team gone; the rest of the link is shown.',
+    'This report has no organisation <img>, no period 7, no team gone in 13 weeks; the rest is shown.',
   )
   expect(await accessibilityProblems(page)).toEqual([])
   expect(page.url()).toContain('#org=org_a&days=91&')
   await page.getByLabel('Organisation').selectOption('org_b')
   await expect.poll(() => note.count()).toBe(0)
   await page.evaluate(`location.hash = '#org=org_b&team=gone'`)
-  await expect.poll(() => note.textContent()).toContain('no team gone;')
+  await expect.poll(() => note.textContent()).toContain('no team gone in')
   await page.evaluate(`location.hash = '#org=org_a&days=28&compare=year'`)
   await expect.poll(() => page.locator('.period').textContent()).toContain('4 weeks')
   expect(await note.count()).toBe(0)
+  expect(complaints).toEqual([])
+})
+
+it('a team that has no figures in the newly selected period is named, until another team is chosen', async () => {
+  const team = {
+    ...{ period: 'current' as const, team: 'data', active_users: 9, billable_tokens: 1 },
+    ...{ tool_calls: 1, user_messages: 1, sessions: 1, files: 1, git_commits: 1 },
+  }
+  const periods = [28, 91].flatMap((days) =>
+    (days === 91 ? ['data', 'web'] : ['web']).map((name) => {
+      return { ...team, team: name, days, git_prs_created: 1 }
+    }),
+  )
+  const path = await pageOf('teams', [organisation({ periods })])
+  const { page, complaints } = await open(browser, path, { hash: '#days=91&team=data' })
+  const note = page.locator('.lost')
+  expect(await note.count()).toBe(0)
+  await page.getByLabel('Period', { exact: true }).selectOption('28')
+  await expect
+    .poll(() => note.allTextContents())
+    .toEqual(['This report has no team data in 4 weeks; the rest is shown.'])
+  expect(await page.locator('.period').textContent()).not.toContain('team')
+  await page.getByLabel('Period', { exact: true }).selectOption('91')
+  await expect.poll(() => page.locator('.period').textContent()).toContain('team data')
+  expect(await note.count()).toBe(0)
+  await page.getByLabel('Period', { exact: true }).selectOption('28')
+  await page.getByLabel('Team', { exact: true }).selectOption('web')
+  await expect.poll(() => page.locator('.period').textContent()).toContain('team web')
+  expect(await note.count()).toBe(0)
+  expect(complaints).toEqual([])
+})
+
+it('weeks in which all parts are zero have no bar', async () => {
+  const weeks = ['2026-03-16', '2026-03-23'].map((week) => ({ week, is_left_edge: false }))
+  const rows = organisation({
+    lifecycle_weeks: weeks.map((week) => ({
+      ...{ ...week, active_users: 0, new_users: 0, retained_users: 0 },
+      ...{ resurrected_users: 0, churned_users: 0 },
+    })),
+    model_weeks: weeks.map(({ week }) => ({ week, model: 'm', place: 1, billable_tokens: 0 })),
+  })
+  const { page, complaints } = await open(browser, await pageOf('zeros', [rows]))
+  for (const id of ['lifecycle', 'model-spend']) {
+    const bars = await page
+      .locator(`#${id} svg.plot [aria-label=rect] rect, #${id} svg.plot g > rect`)
+      .all()
+    expect(bars.length, id).toBe(0)
+  }
   expect(complaints).toEqual([])
 })

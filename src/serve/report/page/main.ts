@@ -35,9 +35,11 @@ function start(main: HTMLElement): void {
   })
   main.replaceChildren(controls, content)
   let chosen = choiceOf(address())
-  const show = (change: Partial<Choice>, lost: string | null = null): void => {
+  const show = (change: Partial<Choice>, given?: URLSearchParams): void => {
     chosen = { ...chosen, ...change }
-    history.replaceState(null, '', `#${new URLSearchParams(entriesOf(chosen)).toString()}`)
+    const own = new URLSearchParams(entriesOf(chosen))
+    const lost = lostText(given ?? own)
+    history.replaceState(null, '', `#${own.toString()}`)
     const view = viewOf(chosen)
     const focused = [...controls.querySelectorAll('select')].findIndex(
       (select) => select === document.activeElement,
@@ -48,7 +50,7 @@ function start(main: HTMLElement): void {
     draw(content, view)
   }
   const showAddress = (): void => {
-    show(choiceOf(address()), lostText(address()))
+    show(choiceOf(address()), address())
   }
   showAddress()
   addEventListener('hashchange', showAddress)
@@ -85,16 +87,19 @@ function entriesOf({ org, days, team, compare }: Choice): Record<string, string>
 
 const PARTS = { org: 'organisation', days: 'period', team: 'team', compare: 'comparison' }
 
-/** Says which parts of a link this report does not have; null if it has all. */
+/** Says which parts of an address this report does not have; null if it has all. */
 function lostText(given: URLSearchParams): string | null {
   const chosen = choiceOf(given)
-  const shown = entriesOf({ ...chosen, team: viewOf(chosen)?.team ?? '' })
+  const view = viewOf(chosen)
+  const shown = entriesOf({ ...chosen, team: view?.team ?? '' })
   const lost = Object.entries(PARTS).flatMap(([name, part]) => {
     const value = given.get(name) ?? ''
-    return value === '' || value === shown[name] ? [] : [`${part} ${nameText(value)}`]
+    if (value === '' || value === shown[name]) return []
+    const where = name === 'team' && view !== null ? ` in ${rangeName(view)}` : ''
+    return [`${part} ${nameText(value)}${where}`]
   })
   if (lost.length === 0) return null
-  return `This report has no ${lost.join(', no ')}; the rest of the link is shown.`
+  return `This report has no ${lost.join(', no ')}; the rest is shown.`
 }
 
 function viewOf({ org, days, team, compare }: Choice): View | null {

@@ -246,6 +246,8 @@ export function timeBars(
         insetLeft: 0.5,
         insetRight: 0.5,
         order: [...names],
+        // if all are zero, the scale has no length, and each would fill the plot
+        filter: ({ value }: Point) => value !== 0,
         title: tipOf(format),
       }),
       Plot.ruleY([0]),
