@@ -83,7 +83,7 @@ function idOf(row: Row): string {
 /** The metrics that charts and headlines show. */
 export function definitionsOf(metrics: readonly Metric[]): Definition[] {
   const labelOf = (name: string): string =>
-    metrics.find((each) => each.name === name)?.label.toLowerCase() ?? name
+    metrics.find((each) => each.name === name)?.label ?? name
   return metrics.map((metric) => ({
     ...{ name: metric.name, label: metric.label, unit: metric.unit },
     description: plain(metric.description),
@@ -91,7 +91,7 @@ export function definitionsOf(metrics: readonly Metric[]): Definition[] {
     basis:
       'model' in metric
         ? `Of ${metric.model}, one row per ${metric.grain.join(', ')}`
-        : `All ${labelOf(metric.numerator)} of the period divided by all ${labelOf(metric.denominator)}`,
+        : `${labelOf(metric.numerator)} divided by ${labelOf(metric.denominator).toLowerCase()}, each over the whole period`,
   }))
 }
 

@@ -53,7 +53,7 @@ export function digest(data: ReportData): string {
         const lines = read
           .filter(({ rows }) => rows.length > 0)
           .map((each) => `- ${safe(each.finding)}`)
-        return lines.length === 0 ? '' : `**${title}**\n\n${lines.join('\n')}\n`
+        return lines.length === 0 ? '' : `**${title}**\n\n${lines.join('\n')}`
       })
       .filter((text) => text !== '')
     return [

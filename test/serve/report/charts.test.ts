@@ -19,12 +19,15 @@ it('the metrics of charts and headlines are those of metrics.yml, with their usu
   ]
   expect(shown.filter((name) => !METRICS.some((metric) => metric.name === name))).toEqual([])
   expect(headlines(view()).filter(({ about }) => Object.values(about).join('') === '')).toEqual([])
+  expect(METRICS.find(({ name }) => name === 'cache_share')?.basis).toBe(
+    'Tokens read from the cache divided by all input tokens, each over the whole period',
+  )
   expect(METRICS.find(({ name }) => name === 'autonomy_ratio')).toEqual({
     name: 'autonomy_ratio',
     label: 'Autonomy ratio',
     unit: 'tool calls per user message',
     description: 'Tool calls per message that a user wrote: how much the agent does on its own.',
-    basis: 'All tool calls of the period divided by all user messages',
+    basis: 'Tool calls divided by user messages, each over the whole period',
     mistake:
       'Averaging the ratios of days or users. A day with one message then counts as much as a day with a thousand.',
   })

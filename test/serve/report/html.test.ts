@@ -51,6 +51,12 @@ it('a finding that begins with a share near all is no quotation in the digest', 
   expect(text).toContain('- &gt;99.9% of input tokens')
 })
 
+it('one blank line stands between the parts of the digest', () => {
+  const weeks = [{ week: '2026-03-23', share: 0.5, ratio: 2, p50: null, p90: null }]
+  const text = digest(report([organisation({ cache_weeks: weeks, autonomy_weeks: weeks })]))
+  expect(text).toContain('last whole week\n\n**Practice**\n\n- ')
+})
+
 it('a warehouse without organisations has a page and a digest', () => {
   expect(html(report([]))).toContain('<main id="report">')
   expect(digest(report([]))).toBe('# Agent usage\n')
