@@ -117,7 +117,7 @@ export const output = defineChart({
   id: 'output',
   about: 'Commits, pull requests and files by week',
   metrics: ['git_commits', 'git_prs_created'],
-  how: 'Files are those created and edited by agents. The platform serves no lines of code.',
+  how: 'Files are those created and edited by agents. A week has no number that one of its days lacks. The platform serves no lines of code.',
   columns: {
     week: 'Week of',
     git_commits: 'Commits',

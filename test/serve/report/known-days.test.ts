@@ -112,6 +112,14 @@ it('law 5: a whole week without rows has an output of zero, and what is not sent
   ])
 })
 
+it('law 5: the output of a week is not known where one of its days lacks it', async () => {
+  await database.run(`begin;
+    update org_days set git_commits = null, files_edited = null where activity_date = '2026-03-05'`)
+  const [week] = await quiet('output_weeks')
+  await database.run('rollback')
+  expect(week).toEqual(['2026-03-02', 'null', 'null', 'null', '70'])
+})
+
 it('law 5: a client without users in a whole week has zero, from its first week on', async () => {
   expect(await quiet('client_weeks')).toEqual([
     ['2026-03-02', 'cli', '3'],
