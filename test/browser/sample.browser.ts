@@ -136,3 +136,26 @@ it('weeks in which all parts are zero have no bar', async () => {
   }
   expect(complaints).toEqual([])
 })
+
+it('an element that is focused backwards is not covered by the choices', async () => {
+  const weeks = ['2026-03-16', '2026-03-23'].map((week) => ({ week, share: 0.5 }))
+  const output = { billable_tokens: 1e6, files: 1, git_commits: 1, git_prs_created: 1 }
+  const rows = organisation({
+    cache_weeks: weeks,
+    autonomy_weeks: weeks.map(({ week }) => ({ week, ratio: 1, p50: 1, p90: 1 })),
+    output_weeks: weeks.map(({ week }) => ({ week, ...output })),
+  })
+  const { page } = await open(browser, await pageOf('focus', [rows]), { width: 700 })
+  await page.locator('summary').last().focus()
+  const covered: unknown[] = []
+  for (let presses = 0; presses < 8; presses += 1) {
+    await page.keyboard.press('Shift+Tab')
+    const place: unknown = await page.evaluate(`{
+      const { top } = document.activeElement.getBoundingClientRect()
+      const { bottom } = document.querySelector('.controls').getBoundingClientRect()
+      top < bottom ? document.activeElement.textContent : null
+    }`)
+    if (place !== null) covered.push(place)
+  }
+  expect(covered).toEqual([])
+})
