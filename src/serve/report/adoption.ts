@@ -17,6 +17,7 @@ import {
   counted,
   dayText,
   isResidual,
+  nameText,
   missingNote,
   NO_TEAM,
   percent,
@@ -73,7 +74,8 @@ export const teamActivity = defineChart({
   metrics: ['active_users'],
   how: `Counted in an ISO week, by the team of the day. Weeks with fewer than five active people are left out; where the teams left out have fewer than five people together, so is the next larger one. ${ABOUT_TEAMS} The latter are not drawn, because the other lines would be too low to read.`,
   columns: { week: 'Week of', team: 'Team', active_users: 'Active people' },
-  empty: 'No team had five active people in a week',
+  empty: ({ team }) =>
+    `No whole week with five active people of ${team === null ? 'a team' : nameText(team)} is known in the period`,
   rows: (view) =>
     inRange(view, view.organisation.team_weeks, ({ week }) => week).filter(
       ({ team }) => view.team === null || team === view.team,
@@ -116,7 +118,7 @@ export const lifecycle = defineChart({
     churned_users: 'Left',
     is_left_edge: 'Left edge of history',
   },
-  empty: 'There is no whole week yet for which it is known who joined and who left',
+  empty: 'For no whole week of the period is it known who joined and who left',
   rows: (view) => inRange(view, view.organisation.lifecycle_weeks, ({ week }) => week),
   finding: (_, view, last) => {
     const { new_users, resurrected_users, churned_users } = last

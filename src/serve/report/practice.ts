@@ -23,7 +23,7 @@ export const autonomy = defineChart({
     p50: 'Median',
     p90: '90th percentile',
   },
-  empty: 'No whole week with tool calls and messages is known yet',
+  empty: 'No whole week with tool calls and messages is known in the period',
   rows: (view) => inRange(view, view.organisation.autonomy_weeks, ({ week }) => week),
   finding: (rows, view, last) => {
     if (last.ratio === null) {
@@ -43,7 +43,7 @@ export const autonomyLevels = defineChart({
   about: 'Share of tool calls at each level of autonomy, by week',
   how: 'The daily shares that the platform serves, weighted by the tool calls of the day. A week whose shares add up to more than all calls has none.',
   columns: { week: 'Week of', level: 'Level', share: 'Share of tool calls' },
-  empty: 'No whole week with levels of autonomy is known yet',
+  empty: 'No whole week with levels of autonomy is known in the period',
   rows: (view) => inRange(view, view.organisation.autonomy_levels, ({ week }) => week),
   finding: (rows, view) => {
     const most = largest(
@@ -98,7 +98,7 @@ export const clients = defineChart({
   about: 'People per day with each client, weekly mean',
   how: 'The daily users of a client, averaged over the seven days of a week. A person with two clients counts for both, so clients must not be added up.',
   columns: { week: 'Week of', client: 'Client', daily_users: 'People per day' },
-  empty: 'No whole week with clients is known yet',
+  empty: 'No whole week with clients is known in the period',
   rows: (view) => inRange(view, view.organisation.client_weeks, ({ week }) => week),
   finding: (rows, view) => {
     const last = newest(rows, ({ week }) => week)
@@ -124,7 +124,7 @@ export const output = defineChart({
     git_prs_created: 'Pull requests',
     files: 'Files',
   },
-  empty: 'No whole week with output is known yet',
+  empty: 'No whole week with output is known in the period',
   rows: (view) => inRange(view, view.organisation.output_weeks, ({ week }) => week),
   finding: (_, _view, last) => {
     const { git_commits: commits, git_prs_created: requests } = last

@@ -57,7 +57,7 @@ export const modelSpend = defineChart({
   metrics: ['model_credits'],
   how: 'Models after the first seven are combined. Only whole weeks.',
   columns: { week: 'Week of', model: 'Model', billable_tokens: 'Credits' },
-  empty: 'No whole week with credits of models is known yet',
+  empty: 'No whole week with credits of models is known in the period',
   rows: (view) => inRange(view, view.organisation.model_weeks, ({ week }) => week),
   finding: (rows) => {
     if (rows.every((row) => row.billable_tokens === null))
@@ -89,7 +89,7 @@ export const teamSpend = defineChart({
     credits_per_user: 'Credits per person',
     compared: 'Credits, compared period',
   },
-  empty: 'No team had five active people',
+  empty: 'No team with five active people is known',
   rows: (view) => {
     const { now, before } = missingDays({ ...view, team: null }, ['users'])
     const isCompared = now + before === 0
@@ -147,7 +147,7 @@ export const cache = defineChart({
   metrics: ['cache_share'],
   how: 'Only whole weeks, and only their days with all of these numbers. The platform serves them only for the whole organisation. A week has no share if more tokens were read from the cache than were input on one of its days.',
   columns: { week: 'Week of', share: 'Read from the cache' },
-  empty: 'No whole week with tokens of the cache is known yet',
+  empty: 'No whole week with tokens of the cache is known in the period',
   rows: (view) => inRange(view, view.organisation.cache_weeks, ({ week }) => week),
   finding: (rows, view, last) => {
     const week = weekText(view, last.week)
@@ -170,7 +170,7 @@ export const efficiency = defineChart({
     commits: 'Commits per million credits',
     files: 'Files per million credits',
   },
-  empty: 'No whole week with output and credits is known yet',
+  empty: 'No whole week with output and credits is known in the period',
   rows: (view) =>
     inRange(view, view.organisation.output_weeks, ({ week }) => week).flatMap((row) => {
       const { week, billable_tokens: credits } = row

@@ -227,6 +227,30 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
     'No call has the name of a known tool',
   ],
   [
+    'a period without a whole week does not deny the weeks before it',
+    practice.output,
+    { output_weeks: [{ ...output, week: '2026-02-02' }] },
+    'No whole week with output is known in the period',
+  ],
+  [
+    'a period without a whole week does not deny that people joined before it',
+    adoption.lifecycle,
+    { lifecycle_weeks: [{ ...joined, week: '2026-02-02' }] },
+    'For no whole week of the period is it known who joined and who left',
+  ],
+  [
+    'teams whose weeks are not known are not said to have few active people',
+    adoption.teamActivity,
+    {},
+    'No whole week with five active people of a team is known in the period',
+  ],
+  [
+    'teams whose people are not known are not said to be small',
+    spend.teamSpend,
+    {},
+    'No team with five active people is known',
+  ],
+  [
     'commits that were not sent are not zero',
     practice.output,
     { output_weeks: [{ ...output, git_prs_created: 3 }] },
@@ -247,4 +271,11 @@ it('people without a licence are counted, active or not', () => {
   expect(adoption.seats.read(view({ seats })).rows).toEqual([
     { status: 'seen without a licence', people: 3 },
   ])
+})
+
+it('a team without a week of five active people says nothing about other teams', () => {
+  const team_weeks = [{ week: '2026-03-23', team: 'web', active_users: 9 }]
+  expect(adoption.teamActivity.read(view({ team_weeks }, { team: 'data' })).finding).toBe(
+    'No whole week with five active people of data is known in the period',
+  )
 })
