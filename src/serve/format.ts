@@ -1,6 +1,6 @@
 import type { Table, Value } from '../lib/duckdb.ts'
 import { cellText, isNumeric, isTimestamp, jsonText } from './cells.ts'
-import { defused } from './spreadsheet.ts'
+import { csvField } from './spreadsheet.ts'
 import { safeText, unicodeEscape } from '../lib/text.ts'
 
 export const outputFormats = ['table', 'json', 'csv'] as const
@@ -37,7 +37,7 @@ export function formatJson(table: Result): string {
  * formula gets a leading apostrophe; numbers never do.
  */
 export function formatCsv(table: Result): string {
-  const header = distinctNames(table.columns).map((name) => quoted(defused(name)))
+  const header = distinctNames(table.columns).map(csvField)
   const rows = table.rows.map((row) =>
     row.map((cell, at) => csvCell(cell, table.types[at] ?? '')).join(','),
   )
@@ -114,11 +114,7 @@ export function distinctNames(names: readonly string[]): string[] {
 function csvCell(cell: Value, type: string): string {
   if (cell === null) return ''
   const text = cellText(cell)
-  return isNumeric(type) ? text : quoted(defused(text))
-}
-
-function quoted(text: string): string {
-  return text === '' || /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+  return isNumeric(type) ? text : csvField(text)
 }
 
 function tableCell(cell: Value, type: string): string {

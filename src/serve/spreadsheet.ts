@@ -18,3 +18,9 @@ const formula = new RegExp(FORMULA, 'u')
 export function defused(text: string): string {
   return formula.test(text) ? `'${text}` : text
 }
+
+/** A text as a field of CSV (RFC 4180) that no spreadsheet runs. Empty text is `""`, unlike NULL. */
+export function csvField(text: string): string {
+  const safe = defused(text)
+  return safe === '' || /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}

@@ -1,4 +1,4 @@
-import { BYTE_ORDER_MARK, defused } from '../../spreadsheet.ts'
+import { BYTE_ORDER_MARK, csvField } from '../../spreadsheet.ts'
 import type { Cell, Chart } from '../chart.ts'
 import type { View } from '../view.ts'
 import { counted } from '../words.ts'
@@ -46,9 +46,7 @@ export function csvText({ columns }: Columns, rows: readonly TableRow[]): string
 
 function csvCell(value: Cell): string {
   if (typeof value === 'number') return String(withoutNoise(value))
-  if (typeof value !== 'string') return String(value ?? '')
-  const text = defused(value)
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+  return typeof value === 'string' ? csvField(value) : String(value ?? '')
 }
 
 /** A number with the 15 digits of a double that are exact: a sum can end in `…3499999996`. */
