@@ -21,6 +21,7 @@ with
         select
             org_id,
             coalesce(min(activity_date) filter (has_rows), min(activity_date)) as first_day,
+            min(activity_date) as first_known_day,
             max(activity_date) as last_day,
             sum(sessions) as sessions
         from days
@@ -61,6 +62,7 @@ with
 select
     org_id,
     ends.first_day,
+    ends.first_known_day,
     ends.last_day,
     -- Known or not.
     health.last_day as last_asked_day,

@@ -1,4 +1,5 @@
--- Cumulative credits by day of the current month and of the two before it.
+-- Cumulative credits by day of the current month and of the two before it. One in
+-- which the history begins would look lower than the whole ones.
 with
     days as (
         select
@@ -11,6 +12,10 @@ with
         where
             billable_tokens is not null
             and activity_date >= date_trunc('month', chosen.last_day) - interval 2 month
+            and (
+                month_start_date >= first_known_day
+                or month_start_date = date_trunc('month', chosen.last_day)
+            )
     )
 
 select

@@ -16,6 +16,7 @@ import {
   amount,
   change,
   counted,
+  dayText,
   isResidual,
   listText,
   missingNote,
@@ -30,7 +31,7 @@ export const monthSpend = defineChart({
   id: 'month-spend',
   about: 'Credits from the first of the month to each day: this month and the two before it',
   metrics: ['credits'],
-  how: 'Added up day by day from the first of each month. In the title, two months are compared on the days whose credits are known in both, and the credits of each person with a limit are expected to continue as on the known days.',
+  how: 'Added up day by day from the first of each month. An earlier month in which the history begins is left out. In the title, two months are compared on the days whose credits are known in both, and the credits of each person with a limit are expected to continue as on the known days.',
   columns: { month: 'Month', day_of_month: 'Day', billable_tokens: 'Credits since the 1st' },
   empty: 'No credits are known',
   rows: ({ organisation }) => organisation.month_days,
@@ -39,7 +40,9 @@ export const monthSpend = defineChart({
       ({ day, source }) =>
         (source === 'tokens' || source === 'billable_tokens') && day.startsWith(last.month),
     )
-    const spent = `${monthText(last.month)} stands at ${amount(last.billable_tokens)} credits${missingNote(unknown.length)}`
+    const { first_day: first } = organisation
+    const since = first !== null && first > `${last.month}-01` ? ` since ${dayText(first)}` : ''
+    const spent = `${monthText(last.month)} stands at ${amount(last.billable_tokens)} credits${since}${missingNote(unknown.length)}`
     const [both] = organisation.compared_month
     const changed = both ? change(both.billable_tokens, both.previous_billable_tokens) : null
     const compared =

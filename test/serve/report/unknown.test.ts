@@ -106,6 +106,15 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
     'March 2026 stands at 110 credits (1 day is missing)',
   ],
   [
+    'a month in which the history begins says so',
+    spend.monthSpend,
+    {
+      first_day: '2026-03-05',
+      month_days: [{ month: '2026-03', day_of_month: 31, billable_tokens: 110 }],
+    },
+    'March 2026 stands at 110 credits since 5 Mar 2026',
+  ],
+  [
     'output for credits leaves out what is not known',
     spend.efficiency,
     {
