@@ -29,8 +29,7 @@ export const autonomy = defineChart({
     if (last.ratio === null) {
       return `Tool calls per message are not known for ${weekText(view, last.week)}`
     }
-    const calls = amount(last.ratio) === '1' ? 'tool call' : 'tool calls'
-    const now = `Agents make ${amount(last.ratio)} ${calls} per message`
+    const now = `Agents make ${counted(last.ratio, 'tool call')} per message`
     const first = rows[0]?.ratio ?? null
     return rows.length < 2 || first === null
       ? now
