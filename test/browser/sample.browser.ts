@@ -95,7 +95,7 @@ it('a team that has no figures in the newly selected period is named, until anot
     ...{ tool_calls: 1, user_messages: 1, sessions: 1, files: 1, git_commits: 1 },
   }
   const periods = [28, 91].flatMap((days) =>
-    (days === 91 ? ['data', 'web'] : ['web']).map((name) => {
+    (days === 91 ? ['data', '(no team)'] : ['(no team)']).map((name) => {
       return { ...team, team: name, days, git_prs_created: 1 }
     }),
   )
@@ -112,8 +112,10 @@ it('a team that has no figures in the newly selected period is named, until anot
   await expect.poll(() => page.locator('.period').textContent()).toContain('team data')
   expect(await note.count()).toBe(0)
   await page.getByLabel('Period', { exact: true }).selectOption('28')
-  await page.getByLabel('Team', { exact: true }).selectOption('web')
-  await expect.poll(() => page.locator('.period').textContent()).toContain('team web')
+  await page.getByLabel('Team', { exact: true }).selectOption('(no team)')
+  await expect
+    .poll(() => page.locator('.period').textContent())
+    .toContain('4 weeks to 31 Mar 2026, people without a team, compared')
   expect(await note.count()).toBe(0)
   expect(complaints).toEqual([])
 })

@@ -12,7 +12,16 @@ import {
   type Comparison,
   type View,
 } from '../view.ts'
-import { amount, capital, dayText, moreText, nameText, percent } from '../words.ts'
+import {
+  amount,
+  capital,
+  dayText,
+  isResidual,
+  moreText,
+  nameText,
+  percent,
+  teamText,
+} from '../words.ts'
 import { choice, element, saveButton } from './dom.ts'
 import { DRAWINGS } from './draw.ts'
 import { csvName, csvText, isDay, listed, unpack, type TableRow } from './rows.ts'
@@ -187,8 +196,13 @@ function section({ title, charts }: Section, view: View): HTMLElement {
 function periodText(view: View): string {
   const { last_day: last } = view.organisation
   if (last === null) return 'No day of activity is known yet.'
-  const team = view.team === null ? '' : `, team ${nameText(view.team)}`
+  const team = view.team === null ? '' : `, ${teamName(view.team)}`
   return `${rangeName(view)} to ${dayText(last)}${team}${comparedText(view)}`
+}
+
+/** In a sentence: `team data`, `people without a team`. */
+function teamName(team: string): string {
+  return isResidual(team) ? teamText(team).toLowerCase() : `team ${nameText(team)}`
 }
 
 function trustStrip(organisation: Organisation): HTMLElement {

@@ -54,7 +54,7 @@ function withoutNoise(value: number): number {
   return Number.isInteger(value) ? value : Number(value.toPrecision(15))
 }
 
-/** The data in the page: each list of rows is stored as columns (packed by `html.ts`). */
+/** The data in the page: each list of rows is stored as columns (packed by `report.ts`). */
 export function unpack(text: string): ReportData {
   const packed: unknown = JSON.parse(text, (_, value: unknown) => rowsOf(value))
   if (!isReport(packed)) throw new Error('the report holds no data')
