@@ -26,10 +26,9 @@ export const autonomy = defineChart({
   empty: 'No whole week with tool calls and messages is known in the period',
   rows: (view) => inRange(view, view.organisation.autonomy_weeks, ({ week }) => week),
   finding: (rows, view, last) => {
-    if (last.ratio === null) {
-      return `Tool calls per message are not known for ${weekText(view, last.week)}`
-    }
-    const now = `Agents make ${counted(last.ratio, 'tool call')} per message`
+    const week = weekText(view, last.week)
+    if (last.ratio === null) return `Tool calls per message are not known for ${week}`
+    const now = `Agents made ${counted(last.ratio, 'tool call')} per message in ${week}`
     const first = rows[0]?.ratio ?? null
     return rows.length < 2 || first === null
       ? now

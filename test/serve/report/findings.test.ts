@@ -325,7 +325,7 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
     'tool calls per message are compared at both ends of the period',
     practice.autonomy,
     { autonomy_weeks: ratios(4, 5.5) },
-    'Agents make 5.5 tool calls per message; 4 at the start of the period',
+    'Agents made 5.5 tool calls per message in the last whole week; 4 at the start of the period',
   ],
   [
     'a tool is named with its share of all calls',

@@ -65,7 +65,7 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
     'a first week without messages is not compared',
     practice.autonomy,
     { autonomy_weeks: ratios(null, 5.5) },
-    'Agents make 5.5 tool calls per message',
+    'Agents made 5.5 tool calls per message in the last whole week',
   ],
   [
     'a week without messages has no tool calls for each',
