@@ -1,5 +1,5 @@
 import type { Organisation, Period, Source } from './data.ts'
-import { changeText, totals, type View } from './view.ts'
+import { changeText, ratio, totals, type View } from './view.ts'
 import { amount, counted, dayText, missingText, percent } from './words.ts'
 
 /** What a figure is called, what explains it, whose days it adds up, and its value. */
@@ -67,10 +67,6 @@ export function headlines(view: View) {
       change: changeText(view, sources, value ?? null, previous),
     }
   })
-}
-
-function ratio(above: number | null, below: number | null): number | null {
-  return above === null || below === null || below === 0 ? null : above / below
 }
 
 /** Whether the numbers can be trusted today, and what is missing. */

@@ -6,6 +6,7 @@ import {
   missingDays,
   newest,
   inPeriod,
+  ratio,
   shareOf,
   sum,
   teamsOf,
@@ -100,10 +101,7 @@ export const teamSpend = defineChart({
       team: team ?? '',
       billable_tokens,
       active_users,
-      credits_per_user:
-        billable_tokens === null || active_users === null || active_users === 0
-          ? null
-          : billable_tokens / active_users,
+      credits_per_user: ratio(billable_tokens, active_users),
       compared: isCompared ? (totals({ ...view, team }).before?.billable_tokens ?? null) : null,
     }))
   },
@@ -178,7 +176,7 @@ export const efficiency = defineChart({
     inRange(view, view.organisation.output_weeks, ({ week }) => week).flatMap((row) => {
       const { week, billable_tokens: credits } = row
       if (credits === null || credits === 0) return []
-      const each = (value: number | null) => (value === null ? null : (value / credits) * 1e6)
+      const each = (value: number | null) => ratio(value, credits / 1e6)
       return [{ week, commits: each(row.git_commits), files: each(row.files) }]
     }),
   finding: (_, view, last) => {

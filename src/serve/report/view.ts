@@ -160,6 +160,11 @@ export function sum(values: readonly (number | null)[]): number {
   return values.reduce<number>((total, value) => total + (value ?? 0), 0)
 }
 
+/** Null where a number is not known, or there is nothing to divide by. */
+export function ratio(above: number | null, below: number | null): number | null {
+  return above === null || below === null || below === 0 ? null : above / below
+}
+
 /** A part as a share of its whole; null where it cannot be one, because numbers contradict each other. */
 export function shareOf(part: number, whole: number): number | null {
   const share = part / whole
