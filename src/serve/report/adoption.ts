@@ -55,7 +55,7 @@ export const activeUsers = defineChart({
     const last = rows.at(-1)?.weekly ?? null
     if (last === null) return 'How many people were active in the last 7 days is not known'
     const { day = '' } = rows.at(-1) ?? {}
-    const until = day === days.at(-1)?.day ? '' : `, to ${dayText(day)}`
+    const until = day === view.organisation.last_day ? '' : `, to ${dayText(day)}`
     if (first === null || rows.length === 1)
       return `${counted(last, 'person was', 'people were')} active in the last 7 days${until}`
     if (last === first && rows.some(({ weekly }) => weekly !== null && weekly !== last))

@@ -114,7 +114,7 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
   [
     'one person is singular',
     adoption.activeUsers,
-    { active_days: weekly(1) },
+    { last_day: '2026-03-28', active_days: weekly(1) },
     '1 person was active in the last 7 days',
   ],
   [

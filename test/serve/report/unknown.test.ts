@@ -85,6 +85,17 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
     'How many people were active in the last 7 days is not known',
   ],
   [
+    'people are counted up to the last day of which they are known, which is named',
+    adoption.activeUsers,
+    {
+      active_days: [
+        { day: '2026-03-28', daily: 3, weekly: 30, monthly: 40, stickiness: 0.5 },
+        { day: '2026-03-29', daily: 3, weekly: 37, monthly: 40, stickiness: 0.5 },
+      ],
+    },
+    'Weekly active people rose from 30 to 37 in 4 weeks, to 29 Mar 2026',
+  ],
+  [
     'the title about days of use says how many days are missing',
     adoption.usageGroups,
     { usage_groups: [{ active_days: 12, users: 2 }], users_missing_28d: 1 },
