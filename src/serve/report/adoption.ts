@@ -144,7 +144,7 @@ export const retention = defineChart({
     retention: 'Share',
     is_left_edge: 'Left edge of history',
   },
-  empty: 'No whole week of a cohort of five or more is known yet',
+  empty: 'No whole week of a cohort of five or more people of the last year is known',
   rows: (view) => inRangeOrAll(view, view.organisation.retention_weeks, ({ cohort }) => cohort),
   finding: (rows) => {
     const judged = rows.filter((row) => row.week_number === JUDGED_WEEK && !row.is_left_edge)

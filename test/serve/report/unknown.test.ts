@@ -173,7 +173,7 @@ it.each<[string, Pick<Chart, 'read'>, Partial<Organisation>, string]>([
     'people who began in a week that is not over are not denied',
     adoption.retention,
     {},
-    'No whole week of a cohort of five or more is known yet',
+    'No whole week of a cohort of five or more people of the last year is known',
   ],
   [
     'a cohort without a complete fourth week is not denied',
