@@ -1,11 +1,15 @@
 with
 
+-- Without a day of users, it is not known who uses a seat.
 orgs as (
 
     select
         org_id,
-        last_day
-    from {{ ref('mart_data_health') }}
+        health.last_day
+    from {{ ref('mart_data_health') }} as health
+    inner join (
+        {{ last_days_of_users() }}
+    ) as known_users using (org_id)
 
 ),
 
@@ -80,6 +84,7 @@ people as (
         members.last_active_date,
         coalesce(recent.active_days_28d, 0) as active_days_28
     from {{ ref('dim_user') }} as members
+    inner join orgs on members.org_id = orgs.org_id
     left join {{ ref('mart_user_28d') }} as recent
         on members.org_id = recent.org_id
         and members.user_id = recent.user_id
