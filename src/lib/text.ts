@@ -84,12 +84,13 @@ export function splitNames(values: readonly string[], known: ReadonlySet<string>
 
 /** The candidate most similar to `name`; undefined if none is similar. */
 export function nearest(name: string, candidates: Iterable<string>): string | undefined {
-  const most = Math.max(2, Math.floor(name.length / 3))
-  const all = Array.from(candidates, (candidate) => {
-    return { candidate, count: edits(name.toLowerCase(), candidate.toLowerCase()) }
+  const similar = [...candidates].flatMap((candidate) => {
+    const count = edits(name.toLowerCase(), candidate.toLowerCase())
+    const longer = Math.max(name.length, candidate.length)
+    // as many edits as characters replace the whole name
+    return count <= Math.max(2, name.length / 3) && count < longer ? [{ candidate, count }] : []
   })
-  const near = all.filter(({ count }) => count <= most).sort((a, b) => a.count - b.count)
-  return near[0]?.candidate
+  return similar.sort((a, b) => a.count - b.count)[0]?.candidate
 }
 
 /** A hint for an unknown name: the nearest one, else `otherwise`, by default the known names. */

@@ -8,6 +8,12 @@ describe('a suggestion for an unknown name', () => {
     expect(suggestion('modle_007', many)).toBe("Did you mean 'model_007'?")
   })
 
+  it('shares a character with the name', () => {
+    expect(suggestion('ab', ['cd'])).toBe('Known: cd.')
+    expect(suggestion('x', ['a', 'b'])).toBe('Known: a, b.')
+    expect(suggestion('ba', ['b'])).toBe("Did you mean 'b'?")
+  })
+
   it('lists the known names if none is near, the first few of many', () => {
     expect(suggestion('x', ['beta', 'alpha'])).toBe('Known: alpha, beta.')
     expect(suggestion('nothing like it', many)).toMatch(
