@@ -1,4 +1,6 @@
-import { stat, lstat } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { access, stat, lstat } from 'node:fs/promises'
+import { FOLDERS } from '../config/config.ts'
 import { ExitCode, messageOf } from '../lib/errors.ts'
 import { size, someOf, counted, digits } from '../lib/text.ts'
 import { z } from 'zod'
@@ -37,7 +39,10 @@ const ROOM_FOR_RAW = 256 * MB
 /** A file and a folder for each resource and day of a year. */
 const INODES = 5_000
 
-/** Whether the folder is writable and has room for the next build. */
+/** People keep the seeds, and runs only read them. */
+const OWN_FOLDERS = FOLDERS.filter((name) => name !== 'seeds')
+
+/** Whether the folder and those in it are writable, and it has room for the next build. */
 export async function checkDisk(dataFolder: string): Promise<Finding[]> {
   const hint = 'Name another folder with --data or AGENT_WAREHOUSE_DATA, or fix its permissions.'
   try {
@@ -46,6 +51,10 @@ export async function checkDisk(dataFolder: string): Promise<Finding[]> {
     if (existing !== dataFolder)
       return [ok('data folder', `${dataFolder} does not exist yet: the first run creates it`), disk]
     await probeFolder(dataFolder)
+    for (const folder of OWN_FOLDERS) {
+      const path = join(dataFolder, folder)
+      await orIfMissing(access(path, constants.W_OK | constants.X_OK), undefined)
+    }
     return [ok('data folder', `files in ${dataFolder} can be written, synced and renamed`), disk]
   } catch (error) {
     const message = `${dataFolder} cannot be written: ${messageOf(error)}`
