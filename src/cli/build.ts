@@ -63,7 +63,7 @@ export const buildCommand = dataCommand({
 })
 
 async function planOf(config: Config, choice: ModelChoice, terminal: Terminal): Promise<Output> {
-  const { world, close } = createWorld(showingWarnings(terminal), terminal)
+  const { world, close } = createWorld(showingWarnings(terminal), { ...terminal, environment: {} })
   const context = { config, world, runId: 'plan', deadline: Infinity }
   const plan = await planOfModels(context, choice).finally(close)
   const widest = longest(plan.map(({ model }) => model))

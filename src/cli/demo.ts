@@ -67,7 +67,7 @@ export const demoCommand = defineCommand({
       await writeDemoData(config.dataFolder, emulator, now())
       for (const night of ['first', 'second']) {
         terminal.out(`The ${night} night\n\n`)
-        const exitCode = await runJob(job, { ...terminal, now }, (context, runs) =>
+        const exitCode = await runJob(job, { ...terminal, environment: {}, now }, (context, runs) =>
           run(context, {}, runs),
         )
         if (exitCode !== ExitCode.complete) return exitCode

@@ -66,7 +66,9 @@ export async function runJob(
   const usable = organisations.filter(({ problem }) => problem === null)
   const secrets = usable.map(({ key }) => key)
   const observer = createObserver({ ...options, secrets, runId, dataFolder, now }, terminal)
-  const { world, close } = createWorld(observer.emit, terminal)
+  // nothing is requested without an organisation, and then the proxy does not matter
+  const environment = organisations.length === 0 ? {} : terminal.environment
+  const { world, close } = createWorld(observer.emit, { environment, now })
   let lease: Lease | undefined
   try {
     lease = await lock(dataFolder, {

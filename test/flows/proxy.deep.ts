@@ -157,6 +157,15 @@ describe('HTTPS_PROXY', () => {
       expect(all).not.toContain('secret')
     },
   )
+
+  it.each(['build', 'build --plan', 'rollback', 'compact', 'rebuild', 'export csv'])(
+    'does not matter to a command that requests nothing: %s',
+    async (line) => {
+      const args = [...line.split(' '), '--data', await temporaryFolder()]
+      const { err } = await command(args, { HTTPS_PROXY: 'socks5://proxy:1' })
+      expect(err).not.toContain('HTTPS_PROXY')
+    },
+  )
 })
 
 it('a certificate of an unknown authority is an error that names NODE_EXTRA_CA_CERTS', async () => {
