@@ -16,7 +16,8 @@ import { warehousePath } from '../lake/layout.ts'
 import { readOrganisations } from '../lake/organisations.ts'
 import type { LeaseStatus } from '../lib/lock.ts'
 import { addDays, ageText, dayOf } from '../lib/days.ts'
-import { size, quotedNames, counted, oneLine } from '../lib/text.ts'
+import { grouped } from '../lib/grouped.ts'
+import { size, quotedNames, counted, errorPattern, oneLine } from '../lib/text.ts'
 import { firstLines, toSecond } from '../observe/words.ts'
 import { dataCommand, jsonOption, type Flags } from './command.ts'
 import { organisationsOf, orgOption } from './options.ts'
@@ -152,39 +153,58 @@ const NO_APP = 'not requested without a web application host (AGENT_APP_URL)'
 type Organisation = Report['organisations'][number]
 
 function troubleLines(organisations: readonly Organisation[]): string[] {
-  const troubled = organisations.flatMap((each) => {
-    const trouble = troubleOf(each)
-    return trouble === null ? [] : [`  ${each.name ?? each.orgId}: ${trouble}`]
-  })
-  const well = counted(organisations.length - troubled.length, 'organisation')
+  const troubled = organisations.filter((each) => troubleOf(each) !== '')
+  const others = organisations.filter((each) => !troubled.includes(each))
+  const lacking = others.filter((each) => entityTroubleOf(each) !== '')
+  const well = counted(others.length - lacking.length, 'organisation')
   return [
     '',
-    ...(troubled.length === 0 ? [] : [`${counted(troubled.length, 'organisation')} with problems`]),
-    ...firstLines(troubled, LISTED_GAPS, (more) => `  and ${more} more: --json has them all`),
-    `${well} without gaps; status --org <name> shows one in full`,
+    ...alikeLines(troubled, 'with problems', troubleOf),
+    ...alikeLines(lacking, 'with problems of entity resources only', entityTroubleOf),
+    `${well} without problems; status --org <name> shows one in full`,
   ]
 }
 
-/** The problems of an organisation, on one line; null if there are none. */
-function troubleOf(organisation: Organisation): string | null {
-  const { resources, entities } = organisation
+/** One line for organisations with the same problem, in the words of the first. */
+function alikeLines(
+  organisations: readonly Organisation[],
+  what: string,
+  textOf: (organisation: Organisation) => string,
+): string[] {
+  if (organisations.length === 0) return []
+  const alike = grouped(organisations, (each) => errorPattern(textOf(each))).values()
+  const lines = [...alike].map((group) => {
+    const names = group.map(({ name, orgId }) => name ?? orgId)
+    return `  ${quotedNames(names)}: ${textOf(group[0])}`
+  })
+  return [
+    `${counted(organisations.length, 'organisation')} ${what}`,
+    ...firstLines(lines, LISTED_GAPS, (more) => `  and ${more} more: --json has them all`),
+  ]
+}
+
+/** The problems of an organisation's analytics, on one line; empty if there are none. */
+function troubleOf(organisation: Organisation): string {
+  const { resources } = organisation
   const total = (of: (each: ResourceStatus) => number): number =>
     resources.reduce((sum, each) => sum + of(each), 0)
   const failed = total((each) => each.failed)
   const missing = total((each) => each.missing)
   const pending = total((each) => each.suspects.length)
-  const errors = [
-    ...resources.flatMap(({ gaps }) => gaps.flatMap(({ error }) => error ?? [])),
-    ...entities.flatMap(({ resource, error }) => (error === null ? [] : [`${resource}: ${error}`])),
-  ]
+  const [error] = resources.flatMap(({ gaps }) => gaps.flatMap((gap) => gap.error ?? []))
   const parts = [
     ...behindText(organisation),
     failed > 0 && `${counted(failed, 'interval')} failed`,
     missing > 0 && `${counted(missing, 'interval')} missing`,
     pending > 0 && `${counted(pending, 'interval')} pending`,
-    errors[0] ?? false,
+    error ?? false,
   ].filter((each) => each !== false)
-  return parts.length === 0 ? null : oneLine(parts.join(', '))
+  return oneLine(parts.join(', '))
+}
+
+function entityTroubleOf({ entities }: Organisation): string {
+  const [failed] = entities.filter(({ error }) => error !== null)
+  return failed === undefined ? '' : oneLine(`${failed.resource}: ${failed.error ?? ''}`)
 }
 
 function behindText({ isBehind, lastDay }: Organisation): string[] {
