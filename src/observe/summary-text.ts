@@ -202,7 +202,7 @@ export function verdictOf(summary: Summary): string {
       return `Deferred: ${left}${because === undefined ? '' : ` (${because})`}; the next run continues from there.`
     }
     case 'refused': {
-      const days = totals.asked === 0 ? '' : `${failedDays(summary)}, `
+      const days = totals.failed + totals.left === 0 ? '' : `${failedDays(summary)}, `
       const what = published === null ? 'nothing new' : 'what has landed'
       return `Refused: ${because ?? 'the credential or its role was refused'}; ${days}${what} was published`
     }

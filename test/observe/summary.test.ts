@@ -145,6 +145,11 @@ describe('the verdict', () => {
       [ended(5, '403 Manager role needed')],
     ],
     [
+      'refused',
+      "Refused: 'b': 401; what has landed was published",
+      [planned({ users: 2 }), ...landed(2), published, ended(5, "'b': 401")],
+    ],
+    [
       'checks_failed',
       'Not published: 1 of 1 check failed; an earlier warehouse stays in place.',
       [check, ended(6)],
