@@ -1,6 +1,14 @@
+import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { fromPathSegment, namesEnding, pathSegment, readJson, writeAtomic } from '../lib/files.ts'
+import {
+  fromPathSegment,
+  namesEnding,
+  orIfMissing,
+  pathSegment,
+  readJson,
+  writeAtomic,
+} from '../lib/files.ts'
 import type { Warn } from '../lib/world.ts'
 import type { Learned, LearnedLimit } from '../lib/learned.ts'
 
@@ -25,6 +33,9 @@ export function stateFile<T>(folder: string, schema: z.ZodType<T>, indent = 2) {
       }
       return all
     },
+    /** Milliseconds since the epoch; 0 if there is no file. */
+    writtenAt: async (dataFolder: string, name: string): Promise<number> =>
+      (await orIfMissing(stat(pathIn(dataFolder, name)), undefined))?.mtimeMs ?? 0,
     write: async (dataFolder: string, name: string, value: T): Promise<void> => {
       const text = JSON.stringify(z.encode(schema, value), null, indent)
       await writeAtomic(pathIn(dataFolder, name), `${text}\n`)

@@ -132,16 +132,19 @@ async function knownNames({ dataFolder, hosts }: Config): Promise<Known> {
 }
 
 /**
- * Organisations that were not loaded for the longest time come first, so that runs that are stopped
- * before the last one never keep the same ones from being requested.
+ * Organisations that were requested the longest time ago come first, answered or not, so that runs
+ * that are stopped before the last one never keep the same ones from being requested.
  */
 async function longestWaitingFirst(
   dataFolder: string,
   organisations: readonly OrganisationConfig[],
 ): Promise<readonly OrganisationConfig[]> {
-  const known = await readOrganisations(dataFolder)
-  const lastDayOf = ({ name }: OrganisationConfig): string => known.get(name)?.lastDay ?? ''
-  return organisations.toSorted((a, b) => lastDayOf(a).localeCompare(lastDayOf(b)))
+  const times = await mapLimit(organisations, 8, async ({ name }) => {
+    // written at the end of each organisation's turn
+    return [name, await learnedLimits.writtenAt(dataFolder, name)] as const
+  })
+  const timeOf = new Map(times)
+  return organisations.toSorted((a, b) => (timeOf.get(a.name) ?? 0) - (timeOf.get(b.name) ?? 0))
 }
 
 /**

@@ -230,6 +230,31 @@ it('organisations that no run came to are requested before the others in the nex
   expect(requested).toEqual(['org_demo', 'org_demo_2', 'org_demo_3'])
 })
 
+it('an organisation that takes the whole time and never answers is requested last in the next run', async () => {
+  let isDown = false
+  const emulator = await platform(({ headers }) =>
+    isDown && askedFor(headers) === 1
+      ? Promise.resolve(new Response('', { status: 503 }))
+      : undefined,
+  )
+  const fleet = [1, 2, 3].map((number) => listed(emulator, number))
+  const { data } = await landed(fleet, { atOnce: 1 })
+  isDown = true
+  const planned: string[] = []
+  for (const night of [1, 2]) {
+    await landed(fleet, {
+      data,
+      atOnce: 1,
+      now: NOW + night * 86_400_000,
+      onEvent: (event, stop) => {
+        if (event.type === 'plan.made') planned.push(event.orgId)
+        if (event.type === 'request.retried') stop.abort(new DeferredError('no time is left'))
+      },
+    })
+  }
+  expect(planned).toEqual(['org_demo_2', 'org_demo_3'])
+})
+
 it('a run over some organisations neither requests nor records the others', async () => {
   const emulator = await platform()
   const fleet = [1, 2, 3].map((number) => listed(emulator, number))
