@@ -204,6 +204,8 @@ export function parsedSql(
   if (read === undefined) throw new RangeError(`there are no items of ${resource}`)
   return fill(statement('base/steps/parsed'), {
     into,
+    // settings are leaves of JSON, where the text "0.5" and the number 0.5 are two values
+    item: resource === 'enterprise_controls' ? 'item' : "exact(item, '')",
     shape: literal(JSON.stringify(read.item)),
     // an analytics day that is fetched again is a separate version
     place: `{${isAnalytics(resource) ? '' : "'fetched_at': fetched_at, "}'page': page, 'ordinal': ordinal}`,

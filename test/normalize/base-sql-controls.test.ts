@@ -57,6 +57,19 @@ describe('settings', () => {
     })
   })
 
+  it('stay numbers beside one with many digits', async () => {
+    const settings =
+      '{"a": 0.5, "b": 30.0, "c": "30.0", "d": 0.30000000000000004, "e": [0.5], "commandAllowlist": [2.5]}'
+    expect(await leavesOf(settings)).toEqual({
+      a: '0.5',
+      b: '30',
+      c: '"30.0"',
+      d: '0.30000000000000004',
+      e: '[0.5]',
+      commandAllowlist: '[2.5]',
+    })
+  })
+
   it('have a different key for each path', async () => {
     expect(
       await leavesOf({

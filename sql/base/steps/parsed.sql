@@ -18,7 +18,7 @@ from (
     from (
         select
             *,
-            exact(item, '') as item_exact
+            {{ item }} as item_exact
         from raw
     ) as items_exact
 ) as items_parsed
