@@ -1,7 +1,8 @@
--- Drift in all months that is not reported yet, in words, and the key that identifies
--- it. Drift that ended before the last known day is past. A reported difference is
--- reported again when it returns after more known days without it than ever before,
--- so that a difference that comes and goes is not reported every time.
+-- Drift in all months by the key that identifies it, with its last day and, if it is
+-- not reported yet, with the message. Drift that ended before the last known day is
+-- past. A reported difference is reported again when it returns after more known days
+-- without it than ever before, so that a difference that comes and goes is not reported
+-- every time, or when no day before its return has it any more.
 with
 
 days as (
@@ -51,7 +52,7 @@ episodes as (
 
     select
         *,
-        days_without > coalesce(max(days_without) over (
+        days_without is null or days_without > coalesce(max(days_without) over (
             partition by key
             order by activity_date
             rows between unbounded preceding and 1 preceding
@@ -93,7 +94,7 @@ news as (
         count(*) as days
     from drift
     inner join since using (key)
-    where activity_date >= first_day
+    where first_day is null or activity_date >= first_day
     group by all
 
 )
@@ -128,12 +129,12 @@ select
         when is_past and first_day = last_day then ''
         when days = 1 then ', 1 day'
         else ', ' || days || ' days'
-    end as message
+    end as message -- NULL without a first day
 from news
 -- one of each kind first, the most severe kind first
 order by
     row_number() over (
-        partition by kind
+        partition by kind, first_day is null
         order by key
     ),
     list_position(

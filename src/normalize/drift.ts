@@ -208,7 +208,8 @@ const state = z
   .object({ files: z.string(), reported: z.array(reported) })
   .catch({ files: '', reported: [] })
 
-const newsRow = reported.extend({ kind: z.string(), message: z.string() })
+/** The message is null where there is nothing new. */
+const newsRow = reported.extend({ kind: z.string(), message: z.string().nullable() })
 
 /**
  * Warns once of drift that is new or has returned, after all months are written: only then is it
@@ -235,14 +236,13 @@ export async function reportDrift(
   const rows = await engine.use(({ database }) =>
     database.rows(fill(statement('drift/news'), values)),
   )
-  const news = z.array(newsRow).parse(rows)
-  for (const { kind, message } of news.slice(0, REPORTED)) {
-    emit({ type: 'warning', message, about: 'drift', kind })
-  }
+  const known = z.array(newsRow).parse(rows)
+  const news = known.flatMap(({ kind, message }) => (message === null ? [] : [{ kind, message }]))
+  for (const each of news.slice(0, REPORTED)) emit({ type: 'warning', about: 'drift', ...each })
   if (news.length > REPORTED) {
     const message = `${orgId}: ${news.length - REPORTED} more fields differ from the documentation; meta.schema_drift lists all`
     emit({ type: 'warning', message, about: 'drift', kind: 'more' })
   }
-  const all = new Map([...before.reported, ...news].map(({ key, until }) => [key, { key, until }]))
+  const all = new Map([...before.reported, ...known].map(({ key, until }) => [key, { key, until }]))
   await writeAtomic(path, `${JSON.stringify({ files, reported: [...all.values()] }, null, 1)}\n`)
 }

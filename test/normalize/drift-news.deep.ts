@@ -96,6 +96,39 @@ describe('schema drift', () => {
     expect(reported).toEqual(['2026-01-14', '2026-01-16', '2026-01-19', '2026-01-29'])
   })
 
+  it('has not returned when a day between two others is restated without it', async () => {
+    const lake = await Lake.open()
+    await landDays(lake, '2026-01-14', 1, { agents: 3 })
+    await lake.normalize()
+    expect(warnings(lake)).toHaveLength(1)
+    await landDays(lake, '2026-01-15', 6, { agents: 3 })
+    await lake.normalize()
+    expect(warnings(lake)).toEqual([])
+    for (const day of ['2026-01-17', '2026-01-18']) {
+      await landDays(lake, day, 1, {})
+      await lake.normalize()
+      expect(warnings(lake)).toEqual([])
+    }
+  })
+
+  it('is reported again when it returns after all days with it were restated', async () => {
+    const lake = await Lake.open()
+    await landDays(lake, '2026-01-14', 2, { agents: 3 })
+    await lake.normalize()
+    expect(warnings(lake)).toHaveLength(1)
+    await landDays(lake, '2026-01-14', 3, {})
+    await lake.normalize()
+    expect(warnings(lake)).toEqual([])
+    await landDays(lake, '2026-01-17', 1, { agents: 3 })
+    await lake.normalize()
+    expect(warnings(lake)).toEqual([
+      'org/1: $.agents of users (integer) is not documented, and ignored: served again since 2026-01-17, 1 day',
+    ])
+    await landDays(lake, '2026-01-18', 1, { agents: 3 })
+    await lake.normalize()
+    expect(warnings(lake)).toEqual([])
+  })
+
   it('does not end on an unknown day', async () => {
     const lake = await Lake.open()
     await landDays(lake, '2026-01-30', 1, { agents: 3 })
