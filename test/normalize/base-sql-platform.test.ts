@@ -198,6 +198,18 @@ describe('a computer', () => {
       ['c/1', '2026-01-14 05:00:00+00', 20, 0.5, 1.5, 17179869184, 3, 4],
     ])
   })
+
+  it.each([
+    ['2026-01-14T06:00Z', '2026-01-14 06:00:00+00'],
+    ['2026-01-14T06:00', '2026-01-14 06:00:00+00'],
+    ['2026-01-14T06:00+01:30', '2026-01-14 04:30:00+00'],
+    ['2026-01-14T06:00:00.5Z', '2026-01-14 06:00:00.5+00'],
+    ['2026-01-14', '2026-01-14 00:00:00+00'],
+    ['06:00Z', null],
+  ])('has the time %s', async (timestamp, sampledAt) => {
+    const items = [{ item: { timestamp }, request: '/api/v0/computers/c/metrics' }]
+    expect(await rowsOf('computer_metrics', items, 'sampled_at')).toEqual([[sampledAt]])
+  })
 })
 
 describe('a session', () => {
