@@ -2,8 +2,9 @@
 -- and whether the documentation promises it. `[]` is any element of an array,
 -- `*` any key of an object, and an empty field the element itself if it is not
 -- an object. Fields that are known from elsewhere are not promised. Counts are
--- integers, and credits are decimals. Any field may be null. Each number of an
--- object has a bit, in the order of their names.
+-- integers, credits decimals, and times numbers, because their fractions are read.
+-- Any field may be null. Each number of an object has a bit, in the order of their
+-- names.
 create temp table if not exists expected as
 with
 
@@ -163,7 +164,7 @@ documented as (
         ('usage_limits', '$.userLimits[]', 'string', true, 'email'),
         ('usage_limits', '$.userLimits[]', 'integer', true, 'limit'),
         ('readiness_reports', '$', 'string', true, 'reportId repoUrl'),
-        ('readiness_reports', '$', 'integer', true, 'createdAt'),
+        ('readiness_reports', '$', 'number', true, 'createdAt'),
         ('readiness_reports', '$', 'object', true, 'apps report'),
         ('readiness_reports', '$', 'string', false, 'commitHash branch agentVersion'),
         ('readiness_reports', '$', 'boolean', false, 'hasLocalChanges hasNonRemoteCommits'),
@@ -186,9 +187,10 @@ documented as (
         ('computer_metrics', '$', 'number', true, 'cpuUsedPct cpuCount memUsed memTotal diskUsed
             diskTotal'),
         ('sessions', '$', 'string', true, 'sessionId status'),
-        ('sessions', '$', 'integer', true, 'messageCount createdAt updatedAt'),
+        ('sessions', '$', 'integer', true, 'messageCount'),
+        ('sessions', '$', 'number', true, 'createdAt updatedAt'),
         ('sessions', '$', 'string', false, 'title computerId'),
-        ('sessions', '$', 'integer', false, 'completedAt'),
+        ('sessions', '$', 'number', false, 'completedAt'),
         ('sessions', '$', 'object', false, 'sessionSettings'),
         ('sessions', '$.sessionSettings', 'string', false, 'model specModeModel
             providerLockTimestamp archivedAt'),

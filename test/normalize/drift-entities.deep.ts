@@ -31,7 +31,7 @@ describe('drift of entity resources', () => {
       'readiness_reports',
       {
         reportId: 'r',
-        createdAt: 1,
+        createdAt: 1760000000000.5,
         repoUrl: 'x',
         apps: { 'apps/web': { description: 3 } },
         report: { lint: { numerator: null, denominator: 1, rationale: 'x', extra: 1 } },
@@ -78,7 +78,7 @@ describe('drift of entity resources', () => {
         sessionId: 's',
         status: 'idle',
         messageCount: 1,
-        createdAt: 1,
+        createdAt: 1760000000000.5,
         updatedAt: 2,
         sessionSettings: {
           tokenUsage: { serviceCredits: 1.5, other: 1 },
