@@ -18,6 +18,7 @@ said as (
         metric,
         case
             when count(*) = 1 then min(value)
+            when metric like '%ratio' then max_by(value, try_cast(value as double))
             when bool_and(regexp_full_match(value, '-?[0-9]{1,22}([.][0-9]+)?'))
             then credits_text(sum(try_cast(value as decimal(28, 6))))
             else max(value)

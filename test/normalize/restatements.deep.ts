@@ -192,6 +192,14 @@ describe('a key', () => {
     ])
   })
 
+  it('that a day has twice has the greatest of its ratios, not their sum', async () => {
+    const day = (...ratios: number[]) =>
+      ratios.map((autonomy_ratio) => ({ user_id: null, autonomy_ratio, primary_model: 'm' }))
+    expect(await changes('users', [day(9.5, 1e-7), day(9.5, 10), day(2, 10)])).toEqual([
+      ['(unattributed)', 'autonomy_ratio', '9.5', '10.0'],
+    ])
+  })
+
   it('that a day has twice may have texts that look like very long numbers', async () => {
     const tier = '170141183460469231731687303715884105727'
     const day = (model_tier: string) => [
