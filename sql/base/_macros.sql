@@ -79,16 +79,6 @@ create or replace temp macro tool_key(served) as
 create or replace temp macro to_boolean(served) as
     case served when 'true' then true when 'false' then false end;
 
--- Reads an ISO 8601 time; UTC if it has no zone. The engine reads no zone after a time
--- without seconds, as Java writes every whole minute.
-create or replace temp macro to_time(served) as
-    case
-        when regexp_matches(served, '^\d{4}-\d{2}-\d{2}')
-        then try_cast(regexp_replace(
-            served, '^(.{10}.\d{2}:\d{2})([Z+-])', '\1:00\2'
-        ) as timestamptz)
-    end;
-
 -- Reads microseconds as a time after 1970 and before the year 10000.
 create or replace temp macro at_micros(micros) as
     case

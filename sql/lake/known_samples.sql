@@ -5,9 +5,8 @@ with samples as (
     select
         split_part(request, '?', 1) as path,
         item,
-        try_cast(
+        to_time(
             try(json_extract_string(readable(item), '$.timestamp'))
-            as timestamptz
         ) as sampled_at,
         fetched_at
     from {{ rows }}

@@ -1,3 +1,13 @@
+-- Reads an ISO 8601 time; UTC if it has no zone. The engine reads no zone after a time
+-- without seconds, as Java writes every whole minute.
+create or replace temp macro to_time(served) as
+    case
+        when regexp_matches(served, '^\d{4}-\d{2}-\d{2}')
+        then try_cast(regexp_replace(
+            served, '^(.{10}.\d{2}:\d{2})([Z+-])', '\1:00\2'
+        ) as timestamptz)
+    end;
+
 -- Makes JSON text that JavaScript reads readable for DuckDB: half of a
 -- surrogate pair becomes its own escape, as text, after a replacement character
 -- (`\ufffd\ud800`), so that different texts stay different. In between, escaped

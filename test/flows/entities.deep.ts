@@ -231,7 +231,8 @@ it('two organisations in one data folder keep their entities apart', async () =>
 it.each([
   ['after one whose time was ahead', ['2026-03-10T01:00:00Z', '2031-01-01T00:00:00Z']],
   ['after one without a time', ['2026-03-10T01:00:00Z', 'soon']],
-])('samples of a computer land once, also %s', async (_, timestamps) => {
+  ['after one without seconds', ['2026-03-10T01:00Z']],
+])('samples since a computer’s last land once, also %s', async (_, timestamps) => {
   const emulator = await platform({
     intercept: ({ path }) => {
       if (path.endsWith('/computers')) return Response.json({ computers: [{ id: 'c' }] })
@@ -245,7 +246,8 @@ it.each([
   const only: readonly EntityResource[] = ['computers', 'computer_metrics']
   await night(emulator, data, { only })
   timestamps.push('2026-03-11T01:00:00Z')
-  await night(emulator, data, { only, now: NIGHT + DAY })
+  const { requests } = await night(emulator, data, { only, now: NIGHT + DAY })
+  expect(requests.at(-1)).toContain('/metrics?start=2026-03-10T01')
   const landedThen = (await landed(data, 'computer_metrics'))['2026-03-11']
   expect(ids(landedThen, 'timestamp')).toEqual(['2026-03-11T01:00:00Z'])
 })
@@ -372,11 +374,8 @@ describe('sessions and messages', () => {
       messages: [{ sessionId, messageId: 'absent' }],
     }
     for (let count = 0; count < 4; count += 1) {
-      const { result, problems } = await night(emulator, data, {
-        now: NIGHT + count * DAY,
-        only,
-        entities,
-      })
+      const now = NIGHT + count * DAY
+      const { result, problems } = await night(emulator, data, { now, only, entities })
       expect(result.failed).toBe(0)
       expect(problems).toEqual([
         'sessions of org_demo: requested by id, but not found on the platform (404): absent',
