@@ -1,5 +1,5 @@
 -- Compares each version with the one before it. If a day lists a key several
--- times, its counts and credits are added up, and of other values the greatest
+-- times, its counts, credits and shares are added up, and of other values the greatest
 -- is used. No sum is too large, because text with more digits than base stores
 -- is not a number.
 with
@@ -18,7 +18,7 @@ said as (
         metric,
         case
             when count(*) = 1 then min(value)
-            when metric like '%ratio' then max_by(value, try_cast(value as double))
+            when metric = 'autonomy_ratio' then max_by(value, try_cast(value as double))
             when bool_and(regexp_full_match(value, '-?[0-9]{1,22}([.][0-9]+)?'))
             then credits_text(sum(try_cast(value as decimal(28, 6))))
             else max(value)

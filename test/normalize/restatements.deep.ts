@@ -192,6 +192,13 @@ describe('a key', () => {
     ])
   })
 
+  it('that a day has twice has the sum of its shares', async () => {
+    const day = (share: number) => [`{"tool_autonomy_level_ratio":{"low":0.25,"low":${share}}}`]
+    expect(await changes('tools', [day(0.25), day(0.5)])).toEqual([
+      ['low', 'tool_autonomy_level_ratio', '0.5', '0.75'],
+    ])
+  })
+
   it('that a day has twice has the greatest of its ratios, not their sum', async () => {
     const day = (...ratios: number[]) =>
       ratios.map((autonomy_ratio) => ({ user_id: null, autonomy_ratio, primary_model: 'm' }))
