@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { hookFolders } from '../../src/hooks/record.ts'
 import { packageRoot } from '../../src/lib/package.ts'
 import { temporaryFolder } from '../support/helpers.ts'
-import { namesIn, runHook, spooled } from './support.ts'
+import { namesIn, outcomeOf, runHook, spooled, startHook } from './support.ts'
 
 const EVENT = { hook_event_name: 'Stop', session_id: 'session-1', cwd: '/work/project' }
 const SILENT = { code: 0, out: '', err: '' }
@@ -89,6 +89,22 @@ describe('hooks run ends with exit code 0', () => {
     const events = await spooled(data)
     expect(events.map(({ input }) => input)).toEqual([EVENT, { unreadable: '' }])
   })
+
+  it.each(['SIGINT', 'SIGHUP', 'SIGTERM'] as const)(
+    'when the terminal sends %s, and records the event',
+    async (signal) => {
+      const data = await temporaryFolder()
+      const child = startHook({ data })
+      const outcome = outcomeOf(child)
+      // 64 KiB fit into the pipe: the writer waits until the command reads
+      const text = JSON.stringify({ ...EVENT, message: 'x'.repeat(256 * 1024) })
+      await new Promise((resolve) => child.stdin?.write(text, resolve))
+      child.kill(signal)
+      child.stdin?.end()
+      expect(await outcome).toEqual(SILENT)
+      expect(await spooled(data)).toHaveLength(1)
+    },
+  )
 
   it.each([
     ['unknown fields', { hook_event_name: 'ToolBegins', extra: { a: [1, null] } }],

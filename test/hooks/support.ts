@@ -30,7 +30,7 @@ export function runHook(input: string | Uint8Array, run: HookRun): Promise<Outco
   return outcomeOf(child)
 }
 
-function startHook({ data, config, environment = {}, cwd, node = [] }: HookRun): ChildProcess {
+export function startHook({ data, config, environment = {}, cwd, node = [] }: HookRun): ChildProcess {
   const named = config === undefined ? [] : ['--config', config]
   const child = spawn(process.execPath, [...node, MAIN, 'hooks', 'run', '--data', data, ...named], {
     cwd: cwd ?? packageRoot,
@@ -41,7 +41,7 @@ function startHook({ data, config, environment = {}, cwd, node = [] }: HookRun):
   return child
 }
 
-function outcomeOf(child: ChildProcess): Promise<Outcome> {
+export function outcomeOf(child: ChildProcess): Promise<Outcome> {
   const [out, err]: [string[], string[]] = [[], []]
   child.stdout?.on('data', (chunk: Buffer) => out.push(chunk.toString()))
   child.stderr?.on('data', (chunk: Buffer) => err.push(chunk.toString()))

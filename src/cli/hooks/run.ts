@@ -45,6 +45,8 @@ export async function hooksRun(
     return end()
   }
   process.on('uncaughtException', give)
+  // Ctrl-C and a closed terminal reach the agent's commands, too: the event is still recorded.
+  for (const signal of ['SIGINT', 'SIGHUP', 'SIGTERM'] as const) process.on(signal, () => undefined)
   setTimeout(() => give(new Error(`not done within ${LIMIT_MS} ms`)), LIMIT_MS)
   try {
     await take({ ...places, environment }, folders)
