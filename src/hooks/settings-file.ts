@@ -1,6 +1,7 @@
-import { constants } from 'node:fs'
+import { constants, type Stats } from 'node:fs'
 import {
   chmod,
+  chown,
   copyFile,
   lstat,
   readdir,
@@ -82,8 +83,8 @@ export function edited<T>(
 }
 
 /**
- * Replaces the file by a temporary one, synced and renamed, with the same permissions,
- * after making a backup.
+ * Replaces the file by a temporary one, synced and renamed, with the same permissions and
+ * owner, after making a backup.
  *
  * @returns the path of the backup; null if there was no file.
  * @throws UsageError if the file was changed since it was read.
@@ -93,7 +94,8 @@ export async function writeSettings(
   text: string,
   now: number,
 ): Promise<string | null> {
-  const mode = file.text === undefined ? 0o644 : (await stat(file.path)).mode & 0o777
+  const before = file.text === undefined ? undefined : await stat(file.path)
+  const mode = (before?.mode ?? 0o644) & 0o777
   return withTemporary(file.path, async (temporary) => {
     await writeFile(temporary, text, { flag: 'wx', mode })
     await chmod(temporary, mode) // whatever the umask
@@ -101,16 +103,23 @@ export async function writeSettings(
     if ((await readIfThere(file.path)) !== file.text) {
       throw new UsageError(`${file.path} was changed in the meantime`, { hint: 'Run this again.' })
     }
-    const backup = file.text === undefined ? null : await backUp(file.path, now)
+    const backup = before === undefined ? null : await backUp(file.path, before, now)
+    if (before !== undefined) await giveTo(before, temporary)
     await putInPlace(temporary, file.path)
     return backup
   })
 }
 
-async function backUp(path: string, now: number): Promise<string> {
+/** If root edits the settings of another user, whose agent reads them. Others need not, and may not. */
+async function giveTo({ uid, gid }: Stats, path: string): Promise<void> {
+  await chown(path, uid, gid).catch(() => undefined)
+}
+
+async function backUp(path: string, owner: Stats, now: number): Promise<string> {
   const time = new Date(now).toISOString().replaceAll(/[-:.]/g, '')
   const backup = `${path}.${time}.bak`
   await copyFile(path, backup, constants.COPYFILE_FICLONE)
+  await giveTo(owner, backup)
   const folder = dirname(path)
   const backups = (await readdir(folder))
     .filter((name) => name.startsWith(`${basename(path)}.`) && /\.\d{8}T\d{9}Z\.bak$/.test(name))

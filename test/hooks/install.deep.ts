@@ -1,4 +1,14 @@
-import { chmod, lstat, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
+import {
+  chmod,
+  chown,
+  lstat,
+  mkdir,
+  readdir,
+  readFile,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -109,6 +119,18 @@ describe('hooks install', () => {
     const copies = (await readdir(home)).filter((name) => name.endsWith('.bak'))
     expect(copies).toHaveLength(5)
     for (const copy of copies) expect((await stat(join(home, copy))).mode & 0o777).toBe(0o600)
+  })
+
+  it.skipIf(process.getuid?.() !== 0)('by root keeps the owner of the settings file', async () => {
+    const { home, file, hooks } = await place()
+    await writeFile(file, SETTINGS)
+    await chown(file, 1234, 4321)
+    await hooks('install')
+    const names = await readdir(join(home, '.agent'))
+    expect(names).toHaveLength(2)
+    for (const name of names) {
+      expect(await stat(join(home, '.agent', name))).toMatchObject({ uid: 1234, gid: 4321 })
+    }
   })
 
   it('refuses a folder in the place of the settings file, and names the file in it', async () => {
