@@ -1,7 +1,14 @@
 import { readFile, rename } from 'node:fs/promises'
 import { join, basename } from 'node:path'
 import { z } from 'zod'
-import { isMissing, namesEnding, removeFile, writeAtomic, readJson } from '../lib/files.ts'
+import {
+  isMissing,
+  namesEnding,
+  orIfDenied,
+  removeFile,
+  writeAtomic,
+  readJson,
+} from '../lib/files.ts'
 import { messageShape, plain } from '../notify/channel.ts'
 import { HOOK_EVENTS, readEvent, type HookEvent } from './event.ts'
 import { fileName, type HookFolders } from './record.ts'
@@ -57,10 +64,15 @@ export async function requeueFailed(folders: HookFolders, now: number): Promise<
   }
 }
 
-/** The notifications in `outbox` or `failed`, oldest first. Unreadable files are renamed. */
+/** The notifications in `outbox` or `failed` that this user may read, oldest first. Damaged files are renamed. */
 export async function readItems(folder: string): Promise<Notification[]> {
-  const items = (await namesEnding(folder, '.json')).map((name) => readItem(join(folder, name)))
-  return (await Promise.all(items)).filter((item) => item !== undefined)
+  const items: Notification[] = []
+  // One after the other: a receiver that is down leaves more files than a process may open at once.
+  for (const name of await namesEnding(folder, '.json')) {
+    const item = await orIfDenied(readItem(join(folder, name)), undefined)
+    if (item !== undefined) items.push(item)
+  }
+  return items
 }
 
 async function readItem(path: string): Promise<Notification | undefined> {
@@ -95,7 +107,8 @@ export async function takeInbox(
   const windowMs = config.dedupe_seconds * 1000
   const items: Notification[] = []
   for (const name of names) {
-    const event = readEvent(await readFile(join(folders.inbox, name), 'utf8'))
+    // one of an agent of another user, such as root, does not stop the others
+    const event = readEvent(await orIfDenied(readFile(join(folders.inbox, name), 'utf8'), ''))
     if (event === undefined || isRepetition(event, recent, windowMs)) continue
     const channels = channelsFor(config, event)
     if (channels.length > 0) {
@@ -118,7 +131,11 @@ type Recent = Map<string, { readonly event_id: string; readonly at: number }>
 
 /** Recently reported events, by content; saved for the next sender. */
 async function readRecent({ recent }: HookFolders): Promise<Recent> {
-  const found = recentSchema.safeParse(await readJson(recent, () => undefined)).data ?? {}
+  const value = await orIfDenied(
+    readJson(recent, () => undefined),
+    undefined,
+  )
+  const found = recentSchema.safeParse(value).data ?? {}
   return new Map(Object.entries(found))
 }
 

@@ -1,12 +1,13 @@
 import { hash } from 'node:crypto'
-import { readFile, stat } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { access, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { isTooDeep, jsonObject } from '../lib/json.ts'
-import { namesEnding, removeFile, syncFolder } from '../lib/files.ts'
+import { namesEnding, orIfDenied, removeFile, syncFolder } from '../lib/files.ts'
 
 /** `<data>/state/hooks/spool`: one file for each hook event that has not landed yet. */
-function spoolFolder(dataFolder: string): string {
+export function spoolFolder(dataFolder: string): string {
   return join(dataFolder, 'state', 'hooks', 'spool')
 }
 
@@ -26,13 +27,31 @@ const event = z.looseObject({
   input: z.unknown(),
 })
 
-/** The oldest events of the spool, at most `most`: file names begin with the time. */
+/** The names of the files in the spool, oldest first: they begin with the time. */
+export function spoolNames(dataFolder: string): Promise<string[]> {
+  return namesEnding(spoolFolder(dataFolder), '.json')
+}
+
+/**
+ * The oldest events of the spool, at most `most`, without those that this user may not read: an
+ * agent of another user, such as root in a container, recorded them.
+ */
 export async function readSpool(dataFolder: string, most: number): Promise<SpooledEvent[]> {
-  const folder = spoolFolder(dataFolder)
-  const names = await namesEnding(folder, '.json')
   const events: SpooledEvent[] = []
-  for (const file of names.slice(0, most)) events.push(await readEvent(join(folder, file), file))
+  for (const file of await spoolNames(dataFolder)) {
+    if (events.length === most) break
+    const read = readEvent(join(spoolFolder(dataFolder), file), file)
+    const event = await orIfDenied(read, undefined)
+    if (event !== undefined) events.push(event)
+  }
   return events
+}
+
+/** How many events this user may not read. */
+export async function deniedInSpool(dataFolder: string): Promise<number> {
+  const paths = (await spoolNames(dataFolder)).map((name) => join(spoolFolder(dataFolder), name))
+  const checks = await Promise.allSettled(paths.map((path) => access(path, constants.R_OK)))
+  return checks.filter(({ status }) => status === 'rejected').length
 }
 
 export async function removeFromSpool(

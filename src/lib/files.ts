@@ -277,10 +277,7 @@ export async function listIfThere(path: string): Promise<Dirent[]> {
 
 /** The same; none of a folder that this user may not read, such as `lost+found`. */
 export async function listIfReadable(path: string): Promise<Dirent[]> {
-  return listIfThere(path).catch((error: unknown) => {
-    if (['EACCES', 'EPERM'].includes(codeOf(error) ?? '')) return []
-    throw error
-  })
+  return orIfDenied(listIfThere(path), [])
 }
 
 /** The names of the files in a folder that have this ending, without hidden ones, sorted. */
@@ -294,6 +291,14 @@ export async function namesEnding(folder: string, ending: string): Promise<strin
 export async function orIfMissing<T, U>(work: Promise<T>, otherwise: U): Promise<T | U> {
   return work.catch((error: unknown) => {
     if (isMissing(error)) return otherwise
+    throw error
+  })
+}
+
+/** The result of work on a file, or `otherwise` if this user may not do it. */
+export async function orIfDenied<T, U>(work: Promise<T>, otherwise: U): Promise<T | U> {
+  return work.catch((error: unknown) => {
+    if (['EACCES', 'EPERM'].includes(codeOf(error) ?? '')) return otherwise
     throw error
   })
 }

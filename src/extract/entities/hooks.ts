@@ -2,10 +2,11 @@ import { basename } from 'node:path'
 import { dayOf } from '../../lib/days.ts'
 import { grouped } from '../../lib/grouped.ts'
 import { openRedaction } from '../../lib/secrets/redaction.ts'
+import { counted } from '../../lib/text.ts'
 import { warner } from '../../lib/world.ts'
 import { knownOrganisations, LedgerFile } from '../../lake/ledger.ts'
 import { readOrganisations } from '../../lake/organisations.ts'
-import { readSpool, removeFromSpool } from '../../lake/hook-spool.ts'
+import { deniedInSpool, readSpool, removeFromSpool, spoolFolder } from '../../lake/hook-spool.ts'
 import { originOf } from '../context.ts'
 import { IntervalRecorder } from '../land/interval-recorder.ts'
 import { LandingDatabase } from '../land/raw-writer.ts'
@@ -87,8 +88,13 @@ type SpoolOptions = HookOwner &
 /** Lands the recorded hook events without the network. Does nothing if there are none. */
 export async function landSpool(options: SpoolOptions): Promise<void> {
   const { dataFolder, runId, world, redactionKey } = options
-  if ((await readSpool(dataFolder, 1)).length === 0) return
   const warn = warner(world)
+  const denied = await deniedInSpool(dataFolder)
+  if (denied > 0) {
+    const who = 'the agent of another user has recorded them, and this user may not read them'
+    warn(`${counted(denied, 'hook event')} in ${spoolFolder(dataFolder)} cannot be loaded: ${who}`)
+  }
+  if ((await readSpool(dataFolder, 1)).length === 0) return
   const orgId = await organisationOf(dataFolder, options)
   if (orgId === undefined) {
     const loaded = [...(await readOrganisations(dataFolder)).keys()].join(', ')

@@ -4,7 +4,7 @@ import { messageOf } from '../../lib/errors.ts'
 import type { Computer } from '../../client/index.ts'
 import { abortsRun, isNotGranted } from '../context.ts'
 import type { Lake } from '../land/raw-writer.ts'
-import { readSpool } from '../../lake/hook-spool.ts'
+import { spoolNames } from '../../lake/hook-spool.ts'
 import {
   askLake,
   landedBefore,
@@ -113,7 +113,7 @@ interface Entity {
 const ENTITIES: Record<EntityResource, Entity> = {
   hook_events: {
     plan: async ({ dataFolder }) => {
-      const { length } = await readSpool(dataFolder, Number.MAX_SAFE_INTEGER)
+      const { length } = await spoolNames(dataFolder)
       return { what: `${length} recorded but not landed yet`, requests: 0 }
     },
     fetch: ({ context }) => landHookEvents(context),
