@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -6,8 +6,9 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { hooksSchema } from '../../src/hooks/config.ts'
 import { hookFolders, type HookFolders, handToSender, spoolEvent } from '../../src/hooks/record.ts'
-import { readItems, takeInbox, type Notification } from '../../src/hooks/queue.ts'
+import { putIntoOutbox, readItems, takeInbox, type Notification } from '../../src/hooks/queue.ts'
 import { send, type Sending, type Sent } from '../../src/hooks/sender.ts'
+import { MAIN } from '../support/command.ts'
 import { temporaryFolder, testServer, testWorld, type TestWorld } from '../support/helpers.ts'
 import { ELSEWHERE, leaveLease } from '../support/lease.ts'
 import { namesIn } from './support.ts'
@@ -354,5 +355,22 @@ describe('the sender', () => {
     expect(await go()).toMatchObject({ delivered: 0 })
     expect(ids).toEqual([])
     expect(await waiting()).toHaveLength(1)
+  })
+
+  it('reads the queue although it has more files than a process may open', async () => {
+    const { folders, event, sending, waiting, world } = await bench('https://127.0.0.1:1')
+    await event()
+    const [first] = await takeInbox(folders, sending.config, world.now())
+    if (first === undefined) throw new Error('there is no notification')
+    for (let index = 1; index < 600; index += 1) {
+      await putIntoOutbox(folders, { ...first, id: `${first.id}-${index}` })
+    }
+    const data = join(folders.root, '..', '..')
+    const command = [process.execPath, MAIN, 'hooks', 'status', '--data', data]
+    const limited = ['-c', 'ulimit -n 256 && exec "$@"', 'sh', ...command]
+    const env = { PATH: process.env['PATH'] ?? '', HOME: data }
+    const { stdout, stderr } = spawnSync('sh', limited, { cwd: data, env, encoding: 'utf8' })
+    expect(stdout, stderr).toContain('600 undelivered notifications')
+    expect(await waiting()).toHaveLength(600)
   })
 })
