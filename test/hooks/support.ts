@@ -30,7 +30,13 @@ export function runHook(input: string | Uint8Array, run: HookRun): Promise<Outco
   return outcomeOf(child)
 }
 
-export function startHook({ data, config, environment = {}, cwd, node = [] }: HookRun): ChildProcess {
+export function startHook({
+  data,
+  config,
+  environment = {},
+  cwd,
+  node = [],
+}: HookRun): ChildProcess {
   const named = config === undefined ? [] : ['--config', config]
   const child = spawn(process.execPath, [...node, MAIN, 'hooks', 'run', '--data', data, ...named], {
     cwd: cwd ?? packageRoot,
