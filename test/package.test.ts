@@ -72,6 +72,11 @@ describe('the package', () => {
     expect(links).not.toEqual([])
     expect(dead).toEqual([])
   })
+
+  it('has the script that its nightly workflow runs', () => {
+    expect(read('.github/workflows/nightly.yml')).toContain('run: .github/scripts/nightly.sh ')
+    expect(manifest.files).toContain('.github/scripts')
+  })
 })
 
 /** npm looks for a package in the folder of the one that wants it, then in each one above. */
