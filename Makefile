@@ -3,7 +3,7 @@
 .PHONY: install build check check-lint check-format check-types check-deps watch test test-all test-browser test-dbt test-spark test-deep test-kill demo bench bench-peers bench-short clean help
 
 help: ## list the targets
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-14s%s\n", $$1, $$2 }' '$(firstword $(MAKEFILE_LIST))'
 
 install: node_modules/.package-lock.json ## install the packages of package-lock.json
 
@@ -17,7 +17,7 @@ build: install ## compile TypeScript to dist/
 	@npm run --silent build
 
 check: install ## check formatting, lint, types and dependency rules
-	@$(MAKE) --no-print-directory --output-sync -j2 check-lint check-format check-types check-deps
+	@$(MAKE) --no-print-directory -j2 check-lint check-format check-types check-deps
 
 check-lint: install
 	@npm run --silent lint

@@ -214,6 +214,12 @@ describe('.ci/run', () => {
   })
 })
 
+describe('the Makefile', () => {
+  it('uses no option that make 3.81, which macOS has, does not know', () => {
+    expect(read('Makefile')).not.toMatch(/--output-sync|--trace|--shuffle/)
+  })
+})
+
 describe('make demo', () => {
   it('announces the installation and the compilation', () => {
     const { stdout } = spawnSync('make', ['--dry-run', '--always-make', 'demo'], {
