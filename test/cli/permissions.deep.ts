@@ -113,7 +113,9 @@ describe('permissions', () => {
     await command(SYNC, environment)
     expect((await doctor()).out).toMatch(/^ok +permissions /m)
     await mkdir(join(data, 'seeds'), { mode: 0o755 })
-    await writeFile(join(data, 'seeds', 'teams.csv'), 'org_id,user,team\n', { mode: 0o644 })
+    await writeFile(join(data, 'seeds', 'teams.csv'), 'org_id,user,team,valid_from\n', {
+      mode: 0o644,
+    })
     expect((await doctor()).out).toMatch(/^ok +permissions /m)
     await chmod(join(data, 'state'), 0o755)
     await chmod(join(data, 'state', 'redaction.key'), 0o640)

@@ -205,8 +205,9 @@ describe('the consistency check', () => {
       return undefined
     }
     await sync(paged, data, TOTALS)
-    const killed = vi.spyOn(IntervalRecorder.prototype, 'landed').mockRejectedValue('killed')
-    await expect(sync(paged, data, ['users'])).rejects.toBe('killed')
+    const error = new Error('killed')
+    const killed = vi.spyOn(IntervalRecorder.prototype, 'landed').mockRejectedValue(error)
+    await expect(sync(paged, data, ['users'])).rejects.toBe(error)
     killed.mockRestore()
     expect(await usersIn(data, LAST_DAY)).not.toEqual(all(2))
     paged.disturb = () => undefined
