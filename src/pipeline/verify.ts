@@ -37,7 +37,8 @@ export async function verify(context: RunContext, choice: SampleChoice): Promise
     const days = new Set(sample.days)
     const { organisations } = choice
     const fetched = await sync(temporary, { days, organisations })
-    const isAnswered = fetched.results.some(({ landed }) => landed > 0)
+    const isAnswered =
+      fetched.exitCode === ExitCode.complete || fetched.results.some(({ landed }) => landed > 0)
     if (!isAnswered || world.signal.aborted) return { ...fetched, verification: null }
     const project = await readProject(context)
     const verification = await timed(context, 'compare', () =>

@@ -76,6 +76,18 @@ describe('run with a refused key', () => {
     }
   })
 
+  it('publishes the days of an earlier run that was not built, although every request is refused', async () => {
+    const { environment } = await stage({ users: 3 })
+    expect(await execute(['sync', '--log', 'none'], environment)).toMatchObject({ code: 0 })
+    const refused = { ...environment, AGENT_API_KEY: 'no-such-key' }
+    const night = await execute(['run', '--log', 'none'], refused)
+    expect(night, night.err).toMatchObject({ code: 5 })
+    expect(lines(night.out)[0]).toMatch(/^Refused: .*401.*what has landed was published$/)
+    expect(await ask(environment, 'select count(*) as days from fct_org_day')).toEqual([
+      { days: 19 },
+    ])
+  })
+
   it('exits with code 5 when the key is refused in mid-run, and publishes what had landed', async () => {
     let isRefused = false
     const { environment } = await stage({
